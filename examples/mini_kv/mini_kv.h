@@ -16,8 +16,8 @@
 // The directory has the file LOG and the SSTs that it names, 000012.sst and so
 // on. The log's first record says which SSTs there are, and on which level; the
 // other records are the cells written since. A flush or a compaction renames a
-// new log into place, LOG.tmp, and so takes effect at one moment. Any
-// other SST is what a crash left behind.
+// new log into place, LOG.tmp, and so takes effect at one moment. A crash
+// leaves other SSTs behind.
 //
 // Errors: Open() is strict: DataLoss for a damaged log or SST. It only cuts off
 // a torn tail of the log, which was never acknowledged. Reads return DataLoss
@@ -54,7 +54,7 @@ namespace mini_kv {
 // Counters since Open(). They exclude the tails of SSTs and of filter blocks,
 // which Open() and flushes read.
 struct Stats {
-  // Reads by Get(), GetRow(), RowExists() and scans.
+  // Reads by gets, scans, RowExists() and PrefixExists().
   ReadStats reads;
   // SSTs whose key range includes the key or prefix of a get, and those among
   // them that the filter ruled out.

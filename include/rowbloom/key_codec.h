@@ -45,7 +45,7 @@
 // An "ordered" prefix leaves out the 01 so that the exclusive upper bound of
 // its keys, which ends with 00 02, has the same prefix: RocksDB's
 // auto_prefix_mode filters a scan only when both ends do. The digest of a
-// filter key is DigestBytes() of the prefix, for every key level: whoever asks
+// filter key is DigestBytes() of the prefix, for every key level: a caller
 // hashes once.
 //
 // Flat keys compare bytewise as their lists of segments do, if all segments

@@ -2,7 +2,8 @@
 """The flags that all sources of the core are compiled with."""
 
 # The path of this repository, also when it is a dependency of another. It is
-# an option rather than `includes`, because no dependent should see src/ and hosts/.
+# an option rather than `includes`, because no dependent should see src/
+# and hosts/.
 _ROOT = Label("//:BUILD.bazel").workspace_root
 
 ROWBLOOM_COPTS = [

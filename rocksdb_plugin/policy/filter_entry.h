@@ -6,7 +6,7 @@
 //
 //   const size_t count = KeyLevelCount(type, codec);
 //   KeyCodec::Prefixes prefixes = codec.PrefixesOf(entry, count);
-//   adds:  each prefix, or the whole entry if there is none
+//   adds:  each prefix, or the whole entry if it has no prefix
 //   asks:  AskedPrefix(count, codec, entry), the longest of these
 //
 // | entry holds                           | asked        | added         |

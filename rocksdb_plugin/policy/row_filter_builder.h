@@ -13,11 +13,10 @@
 // - EstimateEntriesAdded is 0 exactly if nothing was added since the last
 //   Finish (RocksDB 9.6 and newer skip an empty filter by it).
 // - The last two distinct filter keys of each key level before a Finish are
-// added
-//   to the next partition too. RocksDB chooses the partition for SeekForPrev by
-//   a separator between two keys, so the next partition may be asked for the
-//   entry before the cut. Two are needed because RocksDB adds the prefix of the
-//   next key before the cut.
+//   added to the next partition too. RocksDB chooses the partition for
+//   SeekForPrev by a separator between two keys, so the next partition may be
+//   asked for the entry before the cut. Two are needed because RocksDB adds the
+//   prefix of the next key before the cut.
 // - A partition holds the prefixes of key level 2 and deeper that the separator
 //   behind it may be. The separator is the beginning of the last entry with its
 //   last byte increased. If it is the prefix that the next partition begins

@@ -38,9 +38,10 @@ class CachedFilter : public FilterCache::Value {
   // eviction the cache takes the lowest, and a filter of unknown worth first.
   static constexpr double kUnknownWorth = -1;
   virtual double Worth() const { return kUnknownWorth; }
-  // The same filter without that part, which sets *freed_bytes to the part's
-  // charge, at least one byte: the cache then puts it in this one's place.
-  // nullptr if there is no such part: the cache evicts the entry.
+  // Returns the same filter without that part, and sets *freed_bytes to the
+  // part's charge, at least one byte: the cache then puts the smaller filter in
+  // this one's place. If there is no such part it returns nullptr, and the
+  // cache evicts the entry.
   //
   // The cache calls these under its lock, on entries that no handle holds but
   // that threads may be reading: they are short, and call no cache.
@@ -98,7 +99,7 @@ class CachedChunks {
     return chunks_[chunk].shortcut.filter.load() != nullptr;
   }
   // The filter under the chunk's key, no matter who put it there; nullptr if
-  // there is none. Release() the handle.
+  // the cache has no such entry. Release() the handle.
   ROWBLOOM_EXPORT FilterCache::Handle* Lookup(size_t chunk) const;
   ROWBLOOM_EXPORT const CachedFilter& FilterOf(
       FilterCache::Handle* handle) const;

@@ -112,8 +112,8 @@ class alignas(64) LruShard {
 
   // See FilterCache::Lookup(); `counts`: as a hit or a miss.
   Entry* Lookup(const HashedKey& key, bool counts);
-  // These are the methods of FilterCache and ChunkCache. `filter` is *value, or
-  // nullptr if that is none.
+  // These are the methods of FilterCache and ChunkCache. `filter` is *value if
+  // that is a filter, else nullptr.
   Entry* Insert(const HashedKey& key,
                 std::unique_ptr<FilterCache::Value>* value,
                 const FilterCache::EntryOptions& options,

@@ -3,7 +3,8 @@
 // The prefixes of a row that a filter block holds: those that the key codec
 // finds, each with the byte that it leaves out. All rows that begin with such a
 // prefix have it, and their other prefixes up to it, too: whether some bytes
-// are a prefix does not depend on those behind them. A whole row is none.
+// are a prefix does not depend on those behind them. The whole row is not among
+// them.
 
 #ifndef ROWBLOOM_KEY_ROW_PREFIXES_H_
 #define ROWBLOOM_KEY_ROW_PREFIXES_H_

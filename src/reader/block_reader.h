@@ -113,7 +113,7 @@ class BlockReader {
   }
   // Calls visit(const ResidentChunk&) with the chunk in memory, which it finds
   // by shortcut or in the cache's table, even if another reader or a warmer put
-  // it there. Returns false if there is none.
+  // it there. Returns false if the chunk is in neither.
   template <typename Visitor>
   bool Visit(size_t chunk, const Visitor& visit) const {
     return VisitByShortcut(chunk, visit) || VisitInTable(chunk, visit);
@@ -200,8 +200,8 @@ class BlockReader {
     chunks_.Release(handle);
     return true;
   }
-  // A handle to a chunk of this block, which gets this reader's shortcut if it
-  // has none; nullptr if there is none.
+  // A handle to the chunk in the cache's table; nullptr if the table has no
+  // such chunk of this block. A chunk without a shortcut gets this reader's.
   FilterCache::Handle* HoldInTable(size_t chunk) const;
 
   // The digest under which the block's filters hold a key of this digest.
@@ -220,7 +220,7 @@ class BlockReader {
   const bool has_secret_;
   const bool always_loads_;
   const uint32_t prefix_length_bytes_;
-  const KeyCodec* const key_codec_;  // nullptr if there is none.
+  const KeyCodec* const key_codec_;  // nullptr if the block has no codec.
   const block::ChunkLocator locator_;
   const std::unique_ptr<FilterCache> own_cache_;
   const uint64_t file_id_;

@@ -83,8 +83,9 @@ class FileCounters {
   void CountAnswer(util::ThreadRecord& thread, bool is_negative) {
     by_thread_.Add(thread, kNegatives, is_negative ? 1 : 0);
   }
-  // The same for a thread that has counters of this file; nullptr if it has
-  // none yet. A sample is not counted, and false returned.
+  // OwnOf() returns the thread's counters of this file, nullptr if it has none
+  // yet. The next two functions count in these; CountUnlessSample() does not
+  // count a sample, and returns false.
   std::atomic<uint64_t>* OwnOf(const util::ThreadRecord& thread) {
     return by_thread_.OwnOf(thread);
   }
@@ -99,8 +100,8 @@ class FileCounters {
   static void CountAnswer(std::atomic<uint64_t>* own, bool is_negative) {
     ThreadCounters::Raise(own + kNegatives, is_negative ? 1 : 0);
   }
-  // Counts a prefix lookup beside the two above, by the key level
-  // that answered it; 0 if there was none.
+  // Counts a prefix lookup beside the two above, by the key level that answered
+  // it; 0 if no key level did.
   void CountPrefix(size_t level, bool is_negative) {
     prefix_answers_[level][is_negative ? 1 : 0].fetch_add(
         1, std::memory_order_relaxed);

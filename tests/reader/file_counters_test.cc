@@ -43,7 +43,7 @@ TEST(FileCounters, AThreadsOwnCountersAreTheSame) {
   uint64_t samples = 0;
   for (int i = 1; i < 1600; ++i) {
     if (!FileCounters::CountUnlessSample(own)) {
-      // The same lookup is a sample for the other function.
+      // It is a sample for CountLookup() as well, which counts it.
       EXPECT_TRUE(counters.CountLookup(util::ThisThread()));
       ++samples;
     }

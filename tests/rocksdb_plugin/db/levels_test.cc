@@ -318,7 +318,7 @@ TEST(DbLevels, SeparatorsBetweenPartitionsHideNothing) {
           TestDb db;
           SetCodec(&db, codec);
           db.set_up.partitioned = true;
-          // So that a prefix that is absent from a filter is seen to be.
+          // A filter with fewer bits could pass a prefix that it lacks.
           db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 16);
           rdb::BlockBasedTableOptions table = db.TableOptions();
           table.index_shortening = shortening;

@@ -233,8 +233,8 @@ enum class MatrixTie : uint8_t {
 //
 // A key that a candidate covers counts as present. Otherwise it goes to the
 // candidate that already has most of its bits, among those with less than half
-// of their bits set. If there is none, Add() returns ResourceExhausted; other
-// keys may still find room.
+// of their bits set. If no candidate has, Add() returns ResourceExhausted;
+// other keys may still find room.
 struct MatrixOptions {
   static constexpr MemFilterKind kKind = MemFilterKind::kMatrix;
   struct State {};
