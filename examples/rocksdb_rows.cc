@@ -97,10 +97,12 @@ rocksdb::Status Run(const std::string& path) {
       rowbloom::VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
   if (report.ok()) {
     for (const rowbloom::RocksDbFilterFile& file : report->files) {
-      std::printf(
-          "level %d: %s, %.2f bits per key, %.4f%% of neighbours pass\n",
-          file.level, file.family.c_str(), file.bits_per_key(),
-          100 * file.observed_fpr().value_or(1));
+      std::printf("level %d: %s, %.2f bits per key", file.level,
+                  file.family.c_str(), file.bits_per_key());
+      if (const auto fpr = file.observed_fpr(); fpr.has_value()) {
+        std::printf(", %.4f%% of neighbours pass", 100 * *fpr);
+      }
+      std::printf("\n");
     }
     for (const std::string& warning : report->warnings()) {
       std::printf("warning: %s\n", warning.c_str());
