@@ -56,7 +56,8 @@ problem() {
 compile() {
   "${CXX:-g++}" "-std=$standard" -Wall -Wextra -Wshadow -Werror \
     -Wfatal-errors \
-    -I "$plugin/../include" -I "$plugin/include" -I "$plugin" -I "$include" \
+    -I "$plugin/../include" -I "$plugin/../hosts/planning/include" \
+    -I "$plugin/include" -I "$plugin" -I "$include" \
     "$@"
 }
 
