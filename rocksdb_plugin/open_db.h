@@ -17,7 +17,7 @@
 #include "rocksdb/status.h"
 #include "rocksdb/version.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 template <typename Open>
 rdb::Status OpenDb(Open&& open, std::unique_ptr<rdb::DB>* db) {
@@ -31,6 +31,6 @@ rdb::Status OpenDb(Open&& open, std::unique_ptr<rdb::DB>* db) {
 #endif
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_OPEN_DB_H_

@@ -23,6 +23,15 @@
 
 namespace rowbloom {
 
+using plugin::BudgetListener;
+using plugin::CheckRocksDbRelease;
+using plugin::ComposedPolicy;
+using plugin::NativePolicy;
+using plugin::ParseNativePolicy;
+using plugin::RefusedPolicy;
+using plugin::RowPrefixExtractor;
+using plugin::ToRocksDbStatus;
+
 namespace {
 
 // Adds a factory unless the library has it; returns how many were added. The

@@ -5,7 +5,7 @@
 #include "absl/strings/str_cat.h"
 #include "rocksdb/version.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -47,4 +47,4 @@ absl::Status CheckRocksDbVersion(std::string_view running,
                    " is loaded; compile it for that release"));
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -21,7 +21,7 @@
 #include "absl/status/status.h"
 #include "rowbloom/export.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // CheckRocksDbVersion() of the library that is loaded. Computed once; later
 // calls cost some predictable branches. Exported for the preload library.
@@ -38,6 +38,6 @@ absl::Status CheckRocksDbVersion(
     std::string_view running,
     std::string_view compiled = CompiledRocksDbVersion());
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_RELEASE_H_

@@ -12,7 +12,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/metadata.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // The path by which RocksDB lists an SST.
 inline std::string ListedPath(const rdb::FileStorageInfo& sst) {
@@ -35,6 +35,6 @@ inline std::string SstPath(rdb::Env* env, const std::string& path) {
   return env->FileExists(other).ok() ? other : path;
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_SST_PATH_H_

@@ -22,7 +22,7 @@
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/rocksdb_budget.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // `path` is the one that RocksDB lists: see sst_path.h. `options` give the
 // environment and the comparator. NotFound if there is no such file; other
@@ -44,6 +44,6 @@ ROWBLOOM_EXPORT absl::StatusOr<RocksDbBudgetReport> ReportBudgetOf(
     const rdb::Options& options, const rdb::ColumnFamilyMetaData& listed,
     const rdb::TablePropertiesCollection& properties, const FilterStats* stats);
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_SST_PROPERTIES_H_

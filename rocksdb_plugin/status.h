@@ -11,7 +11,7 @@
 #include "rdb.h"
 #include "rocksdb/status.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // For errors in options and arguments.
 inline rdb::Status ToRocksDbStatus(const absl::Status& status) {
@@ -34,6 +34,6 @@ inline absl::Status FromRocksDb(const rdb::Status& status) {
   return absl::UnavailableError(message);
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_STATUS_H_

@@ -23,7 +23,7 @@
 #include "rocksdb/status.h"
 #include "rocksdb/utilities/options_type.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 template <typename Options>
 struct OptionText {
@@ -130,6 +130,6 @@ OptionText<Options> NumberText() {
 
 using OptionTypeTable = std::unordered_map<std::string, rdb::OptionTypeInfo>;
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_TEXT_OPTION_H_

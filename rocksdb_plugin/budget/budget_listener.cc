@@ -22,7 +22,7 @@
 #include "sst_path.h"
 #include "status.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -157,10 +157,14 @@ void BudgetListener::OnExternalFileIngested(
   TreeOf(db, info.cf_name);
 }
 
+}  // namespace rowbloom::plugin
+
+namespace rowbloom {
+
 std::shared_ptr<rdb::EventListener> NewRocksDbBudgetListener(
     rdb::Status* error) {
-  if (!IsOk(CheckRocksDbRelease(), error)) return nullptr;
-  return std::make_shared<BudgetListener>();
+  if (!plugin::IsOk(plugin::CheckRocksDbRelease(), error)) return nullptr;
+  return std::make_shared<plugin::BudgetListener>();
 }
 
 }  // namespace rowbloom

@@ -12,7 +12,7 @@
 #include "rdb.h"
 #include "rocksdb/listener.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 class BudgetListener final : public rdb::EventListener {
  public:
@@ -32,6 +32,6 @@ class BudgetListener final : public rdb::EventListener {
       const rdb::ExternalFileIngestionInfo& info) noexcept override;
 };
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_LISTENER_H_

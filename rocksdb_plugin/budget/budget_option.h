@@ -20,7 +20,7 @@
 #include "rowbloom/rocksdb_budget_options.h"
 #include "text_option.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // `id` is `policy` or `policy`:BITS_PER_KEY; RocksDB's Configurable reads other
 // options later. *bits_per_key does not change if the id has none.
@@ -74,6 +74,6 @@ inline FileBudgetOptions MakeFileBudgetOptions(
   return result;
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_BUDGET_OPTION_H_

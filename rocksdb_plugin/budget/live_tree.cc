@@ -12,7 +12,7 @@
 #include "rocksdb/table_properties.h"
 #include "sst_path.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 using rdb::Logger;
 
@@ -393,4 +393,4 @@ std::map<std::string, uint64_t> LiveTrees::Changes(const Logger& logger) {
   return changes;
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -37,7 +37,7 @@ struct ColumnFamilyMetaData;
 struct TableProperties;
 }  // namespace ROCKSDB_NAMESPACE
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // From the table properties.
 struct FileFilter {
@@ -191,6 +191,6 @@ class LiveTrees {
   static std::map<std::string, uint64_t> Changes(const rdb::Logger& logger);
 };
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_LIVE_TREE_H_

@@ -15,7 +15,7 @@
 #include "rowbloom/get_cost.h"
 #include "rowbloom/tree_shape.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -163,4 +163,4 @@ TreeBudget::Plan TreeBudget::KnownPlan(const TreeName& name) {
   return known == plans_.end() ? Plan() : known->second;
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -28,7 +28,7 @@
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // The limit for the filters of a tree, on average for each key.
 inline constexpr double kMaxBudgetBitsPerKey = 24;
@@ -82,6 +82,6 @@ class TreeBudget {
   std::map<TreeName, Plan> plans_;
 };
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // True if both go on with the same `kSize` bytes behind the first `at`.
 template <size_t kSize>
@@ -33,6 +33,6 @@ inline size_t CommonSize(std::string_view a, std::string_view b) {
   return at;
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_COMMON_SIZE_H_

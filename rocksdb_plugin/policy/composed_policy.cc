@@ -10,7 +10,7 @@
 #include "status.h"
 #include "text_option.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -145,12 +145,16 @@ rdb::FilterBitsReader* ComposedPolicy::GetFilterBitsReader(
   return any_->GetFilterBitsReader(contents);
 }
 
+}  // namespace rowbloom::plugin
+
+namespace rowbloom {
+
 std::shared_ptr<const rdb::FilterPolicy> NewRocksDbComposedPolicy(
     const RocksDbComposedOptions& options, rdb::Status* error) {
-  absl::Status status = CheckRocksDbRelease();
-  if (status.ok()) status = ValidateComposedOptions(options);
-  if (!IsOk(status, error)) return nullptr;
-  return std::make_shared<ComposedPolicy>(options);
+  absl::Status status = plugin::CheckRocksDbRelease();
+  if (status.ok()) status = plugin::ValidateComposedOptions(options);
+  if (!plugin::IsOk(status, error)) return nullptr;
+  return std::make_shared<plugin::ComposedPolicy>(options);
 }
 
 }  // namespace rowbloom

@@ -28,7 +28,7 @@
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/rocksdb_composed.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options);
 
@@ -80,6 +80,6 @@ class ComposedPolicy final : public TextPolicy {
   mutable std::map<std::pair<RocksDbFilter, long>, BuiltIn> built_ins_;
 };
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_COMPOSED_POLICY_H_

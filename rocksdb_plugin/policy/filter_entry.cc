@@ -6,7 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -49,4 +49,4 @@ absl::Status CheckBloomType(BloomType bloom_type, const KeyCodec& codec) {
       "ordered, fixed:N or delimiter:C, or leave bloom_type out"));
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -32,7 +32,7 @@
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/key_codec.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // The key levels, from the first one on, that a filter of ROW or ROWCOL holds.
 inline size_t KeyLevelCount(BloomType bloom_type, const KeyCodec& codec) {
@@ -79,6 +79,6 @@ inline std::string_view ViewOf(const rdb::Slice& slice) {
   return std::string_view(slice.data(), slice.size());
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_ENTRY_H_

@@ -10,7 +10,7 @@
 #include "policy/filter_entry.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -88,12 +88,17 @@ std::string EncodeMetadata(BloomType bloom_type, const KeyCodec& codec) {
   return metadata;
 }
 
+}  // namespace rowbloom::plugin
+
+namespace rowbloom {
+
 absl::StatusOr<RocksDbFilterInfo> ParseRocksDbFilter(std::string_view bytes) {
   absl::StatusOr<FilterBlob> blob = ParseFilterBlob(bytes);
   if (!blob.ok()) return blob.status();
   RocksDbFilterInfo info;
   info.blob = *blob;
-  if (absl::Status s = ParseMetadata(info.blob.metadata, &info); !s.ok()) {
+  if (absl::Status s = plugin::ParseMetadata(info.blob.metadata, &info);
+      !s.ok()) {
     return s;
   }
   return info;
@@ -101,10 +106,13 @@ absl::StatusOr<RocksDbFilterInfo> ParseRocksDbFilter(std::string_view bytes) {
 
 bool RocksDbFilterMayContain(const RocksDbFilterInfo& filter,
                              std::string_view entry) {
-  if (!HasColumnPrefix(filter.key_codec) && IsBoundOfColumn(entry)) return true;
-  const std::optional<std::string_view> asked =
-      AskedPrefix(KeyLevelCount(filter.bloom_type, filter.key_codec),
-                  filter.key_codec, entry);
+  if (!plugin::HasColumnPrefix(filter.key_codec) &&
+      plugin::IsBoundOfColumn(entry)) {
+    return true;
+  }
+  const std::optional<std::string_view> asked = plugin::AskedPrefix(
+      plugin::KeyLevelCount(filter.bloom_type, filter.key_codec),
+      filter.key_codec, entry);
   return !asked.has_value() || filter.blob.view.MayContain(DigestBytes(*asked));
 }
 

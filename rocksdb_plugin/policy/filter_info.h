@@ -27,7 +27,7 @@
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/key_codec.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 inline constexpr uint8_t kMetadataVersion = 1;
 inline constexpr uint8_t kMetadataTextVersion = 2;
@@ -43,6 +43,6 @@ static_assert(kMetadataCodecParameterOffset + sizeof(uint32_t) ==
 
 std::string EncodeMetadata(BloomType bloom_type, const KeyCodec& codec);
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_FILTER_INFO_H_

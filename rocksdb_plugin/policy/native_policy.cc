@@ -14,7 +14,7 @@
 #include "status.h"
 #include "text_option.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -204,12 +204,16 @@ rdb::FilterBitsReader* NativePolicy::GetFilterBitsReader(
   return new RowFilterReader(contents);
 }
 
+}  // namespace rowbloom::plugin
+
+namespace rowbloom {
+
 std::shared_ptr<const rdb::FilterPolicy> NewRocksDbFilterPolicy(
     const RocksDbOptions& options, rdb::Status* error) {
-  absl::Status status = CheckRocksDbRelease();
-  if (status.ok()) status = ValidateRocksDbOptions(options);
-  if (!IsOk(status, error)) return nullptr;
-  return std::make_shared<NativePolicy>(options);
+  absl::Status status = plugin::CheckRocksDbRelease();
+  if (status.ok()) status = plugin::ValidateRocksDbOptions(options);
+  if (!plugin::IsOk(status, error)) return nullptr;
+  return std::make_shared<plugin::NativePolicy>(options);
 }
 
 }  // namespace rowbloom

@@ -27,7 +27,7 @@
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 class NativePolicy final : public TextPolicy {
  public:
@@ -75,6 +75,6 @@ absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
 absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
     std::string_view id);
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_NATIVE_POLICY_H_

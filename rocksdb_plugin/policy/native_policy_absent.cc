@@ -9,7 +9,7 @@
 #include "policy/native_policy.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -24,10 +24,14 @@ absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
   return absl::UnimplementedError(kAbsent);
 }
 
+}  // namespace rowbloom::plugin
+
+namespace rowbloom {
+
 std::shared_ptr<const rdb::FilterPolicy> NewRocksDbFilterPolicy(
     const RocksDbOptions& /*options*/, rdb::Status* error) {
   if (error != nullptr) {
-    *error = rdb::Status::NotSupported(kAbsent);
+    *error = rdb::Status::NotSupported(plugin::kAbsent);
   }
   return nullptr;
 }

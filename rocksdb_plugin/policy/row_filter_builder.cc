@@ -13,7 +13,7 @@
 #include "policy/filter_entry.h"
 #include "policy/filter_info.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 using rdb::Slice;
 using rdb::Status;
@@ -181,4 +181,4 @@ double RowFilterBuilder::EstimatedFpRate(size_t entry_count,
 }
 #endif
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -46,7 +46,7 @@
 #include "rowbloom/filter_key.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 class RowFilterBuilder : public rdb::FilterBitsBuilder {
  public:
@@ -122,6 +122,6 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   bool at_partition_start_ = false;
 };
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_BUILDER_H_

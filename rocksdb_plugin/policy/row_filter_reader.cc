@@ -11,7 +11,7 @@
 #include "policy/scan_question.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 RowFilterReader::RowFilterReader(const rdb::Slice& contents) noexcept {
   const absl::StatusOr<RocksDbFilterInfo> info =
@@ -66,4 +66,4 @@ void RowFilterReader::MayMatch(int count, rdb::Slice** entries,
   }
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -22,7 +22,7 @@
 #include "rowbloom/filter.h"
 #include "rowbloom/key_codec.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 class RowFilterReader final : public rdb::FilterBitsReader {
  public:
@@ -42,6 +42,6 @@ class RowFilterReader final : public rdb::FilterBitsReader {
   bool has_column_prefix_ = true;
 };
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_READER_H_

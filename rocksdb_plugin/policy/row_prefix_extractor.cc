@@ -8,7 +8,7 @@
 #include "rowbloom/rocksdb.h"
 #include "status.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -128,14 +128,20 @@ bool RowPrefixExtractor::SameResultWhenAppended(
   return column_size > 0 && PrefixSize(key) == row_size;
 }
 
+}  // namespace rowbloom::plugin
+
+namespace rowbloom {
+
 std::shared_ptr<const rdb::SliceTransform> NewRowPrefixExtractor(
     const RocksDbOptions& options, rdb::Status* error) {
-  absl::Status status = CheckRocksDbRelease();
+  absl::Status status = plugin::CheckRocksDbRelease();
   const BloomType bloom_type = options.effective_bloom_type();
-  if (status.ok()) status = CheckHasPrefix(bloom_type, options.key_codec);
-  if (!IsOk(status, error)) return nullptr;
-  return std::make_shared<const RowPrefixExtractor>(bloom_type,
-                                                    options.key_codec);
+  if (status.ok()) {
+    status = plugin::CheckHasPrefix(bloom_type, options.key_codec);
+  }
+  if (!plugin::IsOk(status, error)) return nullptr;
+  return std::make_shared<const plugin::RowPrefixExtractor>(bloom_type,
+                                                            options.key_codec);
 }
 
 }  // namespace rowbloom

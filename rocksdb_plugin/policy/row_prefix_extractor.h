@@ -38,7 +38,7 @@
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/key_codec.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // Follows a column prefix. It is greater than 01, which each key of the column
 // has there, and not FF, which would continue the qualifier. It is not 02,
@@ -91,6 +91,6 @@ class RowPrefixExtractor final : public rdb::SliceTransform {
   const std::string id_;
 };
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_PREFIX_EXTRACTOR_H_

@@ -27,7 +27,7 @@
 
 #include "rowbloom/key_codec.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 class ScanQuestion {
  public:
@@ -74,6 +74,6 @@ class ScanQuestion {
   const std::string_view upper_;
 };
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_SCAN_QUESTION_H_

@@ -27,7 +27,7 @@
 #include "status.h"
 #include "text_option.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 class TextPolicy : public rdb::FilterPolicy {
  public:
@@ -157,6 +157,6 @@ class RefusedPolicy final : public TextPolicy {
   const std::string id_;
 };
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_TEXT_POLICY_H_

@@ -19,7 +19,7 @@
 namespace {
 
 int RegisterOrSayWhyNot() {
-  const absl::Status& release = rowbloom::CheckRocksDbRelease();
+  const absl::Status& release = rowbloom::plugin::CheckRocksDbRelease();
   if (release.ok()) return rowbloom::RegisterRocksDb();
   std::fprintf(stderr, "%s; rowbloom is not registered\n",
                std::string(release.message()).c_str());

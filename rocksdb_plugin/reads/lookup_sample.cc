@@ -15,6 +15,8 @@
 
 namespace rowbloom {
 
+using plugin::CheckRocksDbRelease;
+
 namespace {
 
 struct LevelCounts {

@@ -22,6 +22,11 @@
 
 namespace rowbloom {
 
+using plugin::CheckRocksDbRelease;
+using plugin::ScanQuestion;
+using plugin::ToRocksDbStatus;
+using plugin::ViewOf;
+
 using rdb::ReadOptions;
 using rdb::Status;
 

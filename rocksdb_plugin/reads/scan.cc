@@ -11,6 +11,10 @@
 
 namespace rowbloom {
 
+using plugin::CheckRocksDbRelease;
+using plugin::kColumnEnd;
+using plugin::kColumnUpperBound;
+
 namespace {
 
 absl::Status NoEnd(std::string_view row) {

@@ -30,6 +30,21 @@
 
 namespace rowbloom {
 
+using plugin::BudgetBitsPerKey;
+using plugin::CheckRocksDbRelease;
+using plugin::ComposedPolicy;
+using plugin::FileFilter;
+using plugin::FilesOf;
+using plugin::FilterEstimator;
+using plugin::kMetadataSize;
+using plugin::LiveFile;
+using plugin::LiveFiles;
+using plugin::NativePolicy;
+using plugin::ReadListedProperties;
+using plugin::ReadSstProperties;
+using plugin::ReportBudgetOf;
+using plugin::SstPath;
+
 namespace {
 
 constexpr char kBloom[] = "rocksdb_bloom";
@@ -255,6 +270,8 @@ double RocksDbBudgetFile::bits_per_key() const {
   return BitsPerKey(filter_bytes, key_count);
 }
 
+namespace plugin {
+
 absl::StatusOr<std::set<std::string>> ReadListedProperties(
     rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
     const rdb::ColumnFamilyMetaData& listed,
@@ -282,6 +299,8 @@ absl::StatusOr<std::set<std::string>> ReadListedProperties(
   }
   return missing;
 }
+
+}  // namespace plugin
 
 absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
@@ -315,6 +334,8 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   }
   return report;
 }
+
+namespace plugin {
 
 absl::StatusOr<RocksDbBudgetReport> ReportBudgetOf(
     const rdb::Options& options, const rdb::ColumnFamilyMetaData& listed,
@@ -374,6 +395,8 @@ absl::StatusOr<RocksDbBudgetReport> ReportBudgetOf(
   if (absl::Status s = SumUp(*cost, stats, &report); !s.ok()) return s;
   return report;
 }
+
+}  // namespace plugin
 
 absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     const RocksDbFilterReport& verified) {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <string_view>
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 // The CompatibilityName in SSTs with them and of policies that read them.
 inline constexpr char kBuiltinCompatibilityName[] =
@@ -29,6 +29,6 @@ inline std::string_view BuiltinFamily(std::string_view filter) {
   }
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_VERIFY_BUILTIN_FILTER_H_

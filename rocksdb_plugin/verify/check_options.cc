@@ -27,6 +27,17 @@
 
 namespace rowbloom {
 
+using plugin::BudgetBitsPerKey;
+using plugin::CheckRocksDbRelease;
+using plugin::ComposedPolicy;
+using plugin::kBuiltinCompatibilityName;
+using plugin::NativePolicy;
+using plugin::RowPrefixExtractor;
+using plugin::TextPolicy;
+using plugin::ToRocksDbStatus;
+using plugin::ValidateSizeRatio;
+using plugin::WarnOfWholeFilters;
+
 using rdb::BlockBasedTableOptions;
 using rdb::ColumnFamilyOptions;
 using rdb::Status;

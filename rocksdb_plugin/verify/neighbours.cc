@@ -27,7 +27,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -440,4 +440,4 @@ NeighbourSample AskNeighbours(const std::string& path,
   return sample;
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -27,7 +27,7 @@
 #include "rocksdb/options.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 struct NeighbourSample {
   uint64_t asked = 0;
@@ -47,6 +47,6 @@ NeighbourSample AskNeighbours(const std::string& path,
                               absl::Span<const RocksDbFilterInfo> filters,
                               uint64_t ask_count);
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_VERIFY_NEIGHBOURS_H_

@@ -25,6 +25,13 @@
 
 namespace rowbloom {
 
+using plugin::CheckRocksDbRelease;
+using plugin::FromRocksDb;
+using plugin::kBuiltinCompatibilityName;
+using plugin::ReadSstProperties;
+using plugin::SstPath;
+using plugin::ViewOf;
+
 namespace {
 
 // Claims to read the filters of `compatibility_name`, keeps the bytes that
@@ -234,6 +241,8 @@ absl::StatusOr<RocksDbSst> ReadRocksDbSst(const std::string& path,
   return sst;
 }
 
+namespace plugin {
+
 absl::StatusOr<std::shared_ptr<const rdb::TableProperties>> ReadSstProperties(
     const std::string& path, const rdb::Options& options) {
   rdb::Options without;  // No filter policy.
@@ -255,6 +264,8 @@ absl::StatusOr<std::shared_ptr<const rdb::TableProperties>> ReadSstProperties(
   }
   return properties;
 }
+
+}  // namespace plugin
 
 absl::Status VerifyRocksDbSstChecksums(const std::string& path,
                                        const rdb::Options& options) {

@@ -34,6 +34,23 @@
 
 namespace rowbloom {
 
+using plugin::AskNeighbours;
+using plugin::BlockCacheSize;
+using plugin::BudgetBitsPerKey;
+using plugin::BuiltinFamily;
+using plugin::CheckRocksDbRelease;
+using plugin::ComposedPolicy;
+using plugin::EvictsWholeFilters;
+using plugin::kBuiltinCompatibilityName;
+using plugin::KeyLevelCount;
+using plugin::ListedPath;
+using plugin::NativePolicy;
+using plugin::NeighbourSample;
+using plugin::SizeOf;
+using plugin::SstPath;
+using plugin::TextPolicy;
+using plugin::WholeFilterRemedy;
+
 namespace {
 
 // A word of the tables; Abseil's string_view may not be the standard's.

@@ -16,7 +16,7 @@
 #include "rocksdb/advanced_cache.h"
 #endif
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 namespace {
 
@@ -98,4 +98,4 @@ std::string WarnOfWholeFilters(const rdb::ColumnFamilyOptions& options,
       WholeFilterRemedy());
 }
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

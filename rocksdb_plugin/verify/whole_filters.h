@@ -17,7 +17,7 @@ struct BlockBasedTableOptions;
 struct ColumnFamilyOptions;
 }  // namespace ROCKSDB_NAMESPACE
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 
 struct BlockCacheSize {
   uint64_t capacity_bytes = 0;
@@ -39,6 +39,6 @@ std::string WarnOfWholeFilters(const rdb::ColumnFamilyOptions& options,
                                const rdb::BlockBasedTableOptions& table_options,
                                double bits_per_key);
 
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_VERIFY_WHOLE_FILTERS_H_

@@ -7,8 +7,9 @@
 Reads the #includes of every source file below ROOT and reports each one that
 the table does not grant, rooms of src/ that include each other in a circle,
 then the small rules that every file keeps: the SPDX line, include guards named
-after the path, 80 columns, braces around a body on a line of its own, and
-comments whose sentences have a subject. Exit code 0 when nothing is wrong, 1
+after the path, 80 columns, braces around a body on a line of its own, the
+namespace of a private header, and comments whose sentences have a subject. Exit
+code 0 when nothing is wrong, 1
 with one line for each problem. With --picture it prints the arrows among the
 rooms of src/, where a public header counts as its room's, and how many floors
 they make.
@@ -41,6 +42,11 @@ SPDX = "SPDX-License-Identifier: Apache-2.0"
 SPDX_NAMES = re.compile(
     r".*\.(h|cc|py|sh|cmake|cmake\.in|pc\.in)|CMakeLists\.txt")
 MAX_COLUMNS = 80
+# Private names of these folders are in rowbloom:: and the folder's name, those
+# of rocksdb_plugin in rowbloom::plugin. The two files say why they are not.
+NAMESPACED = ("src", "hosts", "rocksdb_plugin")
+NAMESPACE = re.compile(r"namespace (?:ROWBLOOM_EXPORT )?(rowbloom\S*) *{?$")
+IN_ROWBLOOM = ("rocksdb_plugin/rdb.h", "hosts/hfile/hfile_reader_impl.h")
 # The head of a body, and literals, in which brackets do not count.
 HEAD = re.compile(r"(\} )?(else )?(if|for|while) \(|(\} )?else$")
 LITERAL = re.compile(r"""\"(\\.|[^"\\])*\"|'(\\.|[^'\\])'""")
@@ -228,6 +234,18 @@ class Checker:
         if other != path:
             self.report(path, 1, f"{other} has the same include guard")
 
+    def check_namespace(self, path, lines):
+        if (path.parts[0] not in NAMESPACED or PUBLIC.fullmatch(path.as_posix())
+                or path.as_posix() in IN_ROWBLOOM):
+            return
+        room = ("plugin" if path.parts[0] == "rocksdb_plugin"
+                else path.parts[1])
+        for number, line in enumerate(lines, 1):
+            opened = NAMESPACE.match(line)
+            if opened and opened[1].split("::")[:2] != ["rowbloom", room]:
+                self.report(path, number,
+                            f"private names belong in rowbloom::{room}")
+
     def check_columns(self, path, lines):
         for number, line in enumerate(lines, 1):
             breakable = "://" not in line and not INCLUDE.match(line)
@@ -291,6 +309,7 @@ class Checker:
                 self.check_braces(path, lines)
             if path.suffix == ".h":
                 self.check_guard(path, lines)
+                self.check_namespace(path, lines)
         circle = self.floors()[1]
         if circle:
             self.report("docs/architecture.md", 1,

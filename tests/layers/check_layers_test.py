@@ -247,6 +247,19 @@ class CheckLayers(unittest.TestCase):
             "src/util/cpu.cc": SPDX + "if (a) b();\nif (a) {\n  b();\n}\n"
             "do {\n} while (f(a));\n\nfor (; i < 3;\n     ++i) {\n}\n"}), [])
 
+    def test_private_name_in_a_public_namespace(self):
+        def text(guard, space):
+            return header(guard) + f"namespace {space} {{\n}}\n"
+        for path, guard, room in (
+                ("src/util/a.h", "UTIL_A", "util"),
+                ("hosts/c/a.h", "C_A", "c"),
+                ("rocksdb_plugin/a.h", "ROCKSDB_PLUGIN_A", "plugin")):
+            guard = f"ROWBLOOM_{guard}_H_"
+            self.assert_found({path: text(guard, "rowbloom")},
+                              f"{path}:5", f"belong in rowbloom::{room}")
+            self.assertEqual(self.problems({
+                path: text(guard, f"rowbloom::{room}")}), [])
+
     def test_81_columns(self):
         self.assert_found({"src/util/cpu.cc": SPDX + "/" * 81},
                           "src/util/cpu.cc:2", "80 columns")

@@ -50,11 +50,11 @@ class TamperingPolicy : public rdb::FilterPolicy {
   }
   rdb::FilterBitsReader* GetFilterBitsReader(
       const rdb::Slice& contents) const override {
-    return new RowFilterReader(contents);
+    return new plugin::RowFilterReader(contents);
   }
 
  private:
-  class Builder : public RowFilterBuilder {
+  class Builder : public plugin::RowFilterBuilder {
    public:
     Builder(const TamperingPolicy* policy, const RocksDbOptions& options,
             bool partitioned)
@@ -99,7 +99,8 @@ inline void ChangeBlob(std::string* filter,
 // Makes a filter one of a newer version of rowbloom.
 inline void MakeNewer(std::string* filter) {
   ChangeBlob(filter, [](FilterDescriptor*, std::string* metadata) {
-    (*metadata)[kMetadataVersionOffset] = kMetadataTextVersion + 1;
+    (*metadata)[plugin::kMetadataVersionOffset] =
+        plugin::kMetadataTextVersion + 1;
   });
 }
 

@@ -167,14 +167,14 @@ class TestDb {
     Close();
     // OPTIONS files name no Env.
     if (set_up.directory.empty()) options.env = env_.get();
-    return OpenDb(
+    return plugin::OpenDb(
         [&](auto* db) { return rdb::DB::Open(options, directory(), db); },
         &db_);
   }
   // Opens the database with a function other than DB::Open(): see OpenDb().
   template <typename OpenFunction>
   void OpenBy(OpenFunction&& open) {
-    const rdb::Status status = OpenDb(open, &db_);
+    const rdb::Status status = plugin::OpenDb(open, &db_);
     ASSERT_TRUE(status.ok()) << status.ToString();
   }
   // Returns the options of the last OPTIONS file.

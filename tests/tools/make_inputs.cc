@@ -239,7 +239,7 @@ void WriteSsts() {
 std::unique_ptr<rdb::DB> Open(const rdb::Options& options,
                               const std::string& directory) {
   std::unique_ptr<rdb::DB> db;
-  Check(rowbloom::OpenDb(
+  Check(rowbloom::plugin::OpenDb(
       [&](auto* opened) { return rdb::DB::Open(options, directory, opened); },
       &db));
   return db;

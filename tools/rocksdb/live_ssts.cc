@@ -307,9 +307,9 @@ class Manifest {
   bool Lists(const std::string& path) const {
     return std::any_of(files_.begin(), files_.end(),
                        [&path](const rdb::LiveFileMetaData& file) {
-                         const std::string listed = ListedPath(file);
+                         const std::string listed = plugin::ListedPath(file);
                          return listed == path ||
-                                LevelDbSstPath(listed) == path;
+                                plugin::LevelDbSstPath(listed) == path;
                        });
   }
 
@@ -364,7 +364,7 @@ void DescribeFilter(const RocksDbFilterFile& file, Json* entry) {
 
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
     const std::string& directory) {
-  const absl::Status& release = CheckRocksDbRelease();
+  const absl::Status& release = plugin::CheckRocksDbRelease();
   if (!release.ok()) return release;
   const auto manifest = std::make_shared<Manifest>(directory);
   if (absl::Status status = manifest->Read(); !status.ok()) return status;
@@ -384,8 +384,9 @@ absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
       family = std::make_shared<RocksDbColumnFamily>(name, manifest);
       Configure(manifest->options_file(), name, family.get());
     }
-    result.push_back({SstPath(rdb::Env::Default(), ListedPath(file)),
-                      absl::OkStatus(), file.level, family});
+    result.push_back(
+        {plugin::SstPath(rdb::Env::Default(), plugin::ListedPath(file)),
+         absl::OkStatus(), file.level, family});
   }
   return result;
 }

@@ -126,7 +126,7 @@ absl::StatusOr<ReadOnlyDb> OpenReadOnly(
       }
       if (configure) configure(&added);
     }
-    return rowbloom::OpenDb(
+    return rowbloom::plugin::OpenDb(
         [&](auto* db) {
           return rdb::DB::OpenForReadOnly(options, directory, descriptors,
                                           &result.families, db);

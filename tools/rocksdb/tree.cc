@@ -46,7 +46,7 @@ absl::StatusOr<OpenedFamily> OpenFamily(const std::string& directory,
                                         const std::string& column_family,
                                         std::shared_ptr<rdb::Cache> cache,
                                         int max_open_files) {
-  if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
+  if (const absl::Status& s = plugin::CheckRocksDbRelease(); !s.ok()) return s;
   OptionsFile options_file(directory);
   rdb::BlockBasedTableOptions table;
   bool is_block_based = true;
@@ -147,7 +147,7 @@ void SetKeyLayout(const std::string& path, const rdb::TableProperties& table,
     return;
   }
   const RocksDbFilterFile file =
-      VerifyRocksDbSst(SstPath(options.env, path), options);
+      VerifyRocksDbSst(plugin::SstPath(options.env, path), options);
   if (!file.status.ok() || !file.key_codec.has_value()) return;
   run->key_codec = file.key_codec->ToString();
   if (file.bloom_type != BloomType::kRowCol &&
@@ -169,7 +169,8 @@ absl::StatusOr<RocksDbTree> TreeOf(
   const rdb::Options options = family.db()->GetOptions(family.handle);
   std::map<std::string, RocksDbBudgetFile> files;
   if (family.table.filter_policy != nullptr && !properties.empty()) {
-    const auto report = ReportBudgetOf(options, listed, properties, nullptr);
+    const auto report =
+        plugin::ReportBudgetOf(options, listed, properties, nullptr);
     if (!report.ok()) return report.status();
     for (const RocksDbBudgetFile& file : report->files) files[file.path] = file;
   }
@@ -193,10 +194,10 @@ absl::StatusOr<RocksDbTree> TreeOf(
                 return a.largest_seqno > b.largest_seqno;
               });
     for (const rdb::SstFileMetaData& sst : newest_first) {
-      const std::string path = ListedPath(sst);
+      const std::string path = plugin::ListedPath(sst);
       const auto table = properties.find(path);
       if (table == properties.end() || table->second == nullptr) {
-        const auto read = ReadSstProperties(path, options);
+        const auto read = plugin::ReadSstProperties(path, options);
         return read.ok()
                    ? absl::UnavailableError(path + ": has no table properties")
                    : read.status();
@@ -310,8 +311,8 @@ absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
     if (!family.ok()) return family.status();
     rdb::ColumnFamilyMetaData listed;
     family->db()->GetColumnFamilyMetaData(family->handle, &listed);
-    auto gone =
-        ReadListedProperties(family->db(), family->handle, listed, &properties);
+    auto gone = plugin::ReadListedProperties(family->db(), family->handle,
+                                             listed, &properties);
     if (!gone.ok()) return gone.status();
     for (const std::string& path : *gone) {
       // A database lists no file that it has deleted.

@@ -34,8 +34,9 @@ using ::testing::SizeIs;
 using ::testing::Truly;
 
 std::string Message() {
-  return "rowbloom was compiled for RocksDB " + CompiledRocksDbVersion() +
-         " but RocksDB " + RunningRocksDbVersion() +
+  return "rowbloom was compiled for RocksDB " +
+         plugin::CompiledRocksDbVersion() + " but RocksDB " +
+         plugin::RunningRocksDbVersion() +
          " is loaded; compile it for that release";
 }
 
@@ -49,7 +50,7 @@ bool IsRefused(const absl::Status& status) {
 }
 
 TEST(AnotherRelease, DiffersInTheMinorNumber) {
-  EXPECT_THAT(CompiledRocksDbVersion(), HasSubstr(".99."));
+  EXPECT_THAT(plugin::CompiledRocksDbVersion(), HasSubstr(".99."));
 }
 
 // `make` makes an object, or returns null and sets its argument, unless null.

@@ -108,7 +108,7 @@ class CachedDb {
         filter.builder_bits > 0 ? rdb::NewBloomFilterPolicy(filter.builder_bits)
                                 : nullptr);
     db_options_.table_factory.reset(rdb::NewBlockBasedTableFactory(table_));
-    const rdb::Status status = OpenDb(
+    const rdb::Status status = plugin::OpenDb(
         [&](auto* opened) { return rdb::DB::Open(db_options_, "/db", opened); },
         &db_);
     ASSERT_TRUE(status.ok()) << status.ToString();

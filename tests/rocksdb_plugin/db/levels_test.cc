@@ -259,8 +259,8 @@ class WithoutSeparators : public TamperingPolicy {
       : TamperingPolicy([](std::string*) {}), filter_(options) {}
   rdb::FilterBitsBuilder* GetBuilderWithContext(
       const rdb::FilterBuildingContext& /*context*/) const override {
-    return new RowFilterBuilder(filter_, /*verify_result=*/false,
-                                /*partitioned=*/false);
+    return new plugin::RowFilterBuilder(filter_, /*verify_result=*/false,
+                                        /*partitioned=*/false);
   }
 
  private:

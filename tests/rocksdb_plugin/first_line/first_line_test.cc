@@ -114,7 +114,7 @@ class ShapedDb {
     }
     const rdb::Status check = CheckRocksDbOptions(options_);
     EXPECT_TRUE(check.ok()) << check.ToString();
-    const rdb::Status status = OpenDb(
+    const rdb::Status status = plugin::OpenDb(
         [&](auto* db) { return rdb::DB::Open(options_, "/db", db); }, &db_);
     EXPECT_TRUE(status.ok()) << status.ToString();
   }

@@ -14,6 +14,8 @@
 namespace rowbloom::testing {
 namespace {
 
+using plugin::ComposedPolicy;
+using plugin::ComposedSetting;
 using ::testing::HasSubstr;
 using Context = BuildingContext;
 

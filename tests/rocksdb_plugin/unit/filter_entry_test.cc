@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "testing/key_codecs.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 std::optional<std::string_view> Asked(BloomType type, const KeyCodec& codec,
@@ -91,4 +91,4 @@ TEST(CheckBloomType, AdmitsRowAndRowColOnly) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -8,7 +8,7 @@
 #include "gtest/gtest.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 using std::string_view_literals::operator""sv;
@@ -84,4 +84,4 @@ TEST(FilterInfo, MayContainAsksAsRocksDbWould) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

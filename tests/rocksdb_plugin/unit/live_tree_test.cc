@@ -11,7 +11,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/table_properties.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 using std::chrono::milliseconds;
@@ -389,4 +389,4 @@ TEST(LiveTree, ThreadsMayTellAndAskAtOnce) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

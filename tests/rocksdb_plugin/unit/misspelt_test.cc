@@ -22,7 +22,7 @@
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_verify.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 using ::testing::AllOf;
@@ -262,4 +262,4 @@ TEST(MisspeltPolicy, EachErrorIsNamed) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -14,6 +14,7 @@
 namespace rowbloom::testing {
 namespace {
 
+using plugin::NativePolicy;
 using rdb::Status;
 using ::testing::HasSubstr;
 using Context = BuildingContext;

@@ -7,7 +7,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 using ::testing::HasSubstr;
@@ -40,4 +40,4 @@ TEST(Release, PatchReleasesMatterBefore703Only) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -16,7 +16,7 @@
 #include "policy/row_filter_reader.h"
 #include "rocksdb_plugin/test_seed.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 using rdb::Slice;
@@ -503,4 +503,4 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -14,7 +14,7 @@
 #include "rowbloom/rocksdb.h"
 #include "testing/allocation_counter.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 using testing::kCountsAllocations;
@@ -106,4 +106,4 @@ TEST(RowFilterMemory, ReadersAllocateNothing) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

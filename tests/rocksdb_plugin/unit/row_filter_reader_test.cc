@@ -12,7 +12,7 @@
 #include "policy/filter_info.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 using rdb::Slice;
@@ -153,4 +153,4 @@ TEST(RowFilterReader, AnswersTheSameAtAnyAlignment) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

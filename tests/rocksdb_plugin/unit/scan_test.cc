@@ -10,7 +10,7 @@
 #include "rocksdb/options.h"
 #include "rowbloom/rocksdb.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 using std::string_view_literals::operator""sv;
@@ -146,4 +146,4 @@ TEST(RocksDbScan, CopiesHaveBoundsOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin

@@ -15,7 +15,7 @@
 #include "rocksdb_plugin/building_context.h"
 #include "rowbloom/get_cost.h"
 
-namespace rowbloom {
+namespace rowbloom::plugin {
 namespace {
 
 using testing::BuildingContext;
@@ -126,4 +126,4 @@ TEST(TreeBudget, TotalMemoryStaysWithinBudgetBytesBetweenPlans) {
 }
 
 }  // namespace
-}  // namespace rowbloom
+}  // namespace rowbloom::plugin
