@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <deque>
 #include <limits>
 #include <string>
 #include <utility>
 
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "policy/common_size.h"
 #include "policy/filter_entry.h"
 #include "policy/filter_info.h"
@@ -27,7 +30,8 @@ constexpr size_t kMaxSeparators = 256;
 }  // namespace
 
 RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
-                                   bool verify_result, bool partitioned)
+                                   bool verify_result, bool partitioned,
+                                   std::unique_ptr<FilterBuilder> filter)
     : options_(options),
       verify_result_(verify_result),
       metadata_(
@@ -40,7 +44,8 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
                        options.key_codec.MayHaveSuccessors(key_level_count_)),
       keeps_last_(key_level_count_ > kMaxKeyLevelsReadAgain ||
                   adds_separators_),
-      filter_(NewFilterBuilder(options.filter_spec)) {}
+      filter_(filter != nullptr ? std::move(filter)
+                                : NewFilterBuilder(options.filter_spec)) {}
 
 bool RowFilterBuilder::IsRepeated(size_t size) const {
   const auto* const end = prefixes_.sizes.begin() + prefixes_.count;
@@ -86,23 +91,27 @@ void RowFilterBuilder::AddKey(const Slice& slice) noexcept {
 
 void RowFilterBuilder::Add(KeyDigest digest, Run* run) {
   if ((*run)[0] == digest) return;  // Added before, or carried over.
-  filter_->Add(digest);
+  AddToFilter(digest);
   *run = {digest, (*run)[0]};
+}
+
+inline void RowFilterBuilder::AddToFilter(KeyDigest digest) {
+  filter_->Add(digest);
+  if (verify_result_) added_.push_back(digest);
 }
 
 void RowFilterBuilder::AddCarried() {
   for (size_t key_level = key_level_count_; key_level-- > 0;) {
     for (const std::optional<KeyDigest>& digest : runs_[key_level]) {
-      if (digest) filter_->Add(*digest);
+      if (digest) AddToFilter(*digest);
     }
   }
   if (!last_prefix_.has_value()) return;
   const KeyCodec::Prefixes prefixes =
       options_.key_codec.PrefixesOf(*last_prefix_, key_level_count_);
-  if (prefixes.count == 0) filter_->Add(DigestBytes(*last_prefix_));
+  if (prefixes.count == 0) AddToFilter(DigestBytes(*last_prefix_));
   for (size_t key_level = 0; key_level < prefixes.count; ++key_level) {
-    filter_->Add(
-        DigestBytes({last_prefix_->data(), prefixes.sizes[key_level]}));
+    AddToFilter(DigestBytes({last_prefix_->data(), prefixes.sizes[key_level]}));
   }
 }
 
@@ -113,27 +122,46 @@ size_t RowFilterBuilder::EstimateEntriesAdded() noexcept {
 bool RowFilterBuilder::AddSeparators() {
   return options_.key_codec.VisitSuccessors(
       Last(), prefixes_, key_level_count_, kMaxSeparators,
-      [this](std::string_view prefix) { filter_->Add(DigestBytes(prefix)); });
+      [this](std::string_view prefix) { AddToFilter(DigestBytes(prefix)); });
+}
+
+Status RowFilterBuilder::FinishFilter(EncodedFilter* filter) {
+  *filter = filter_->Finish();
+  const std::deque<KeyDigest> added = std::exchange(added_, {});
+  const absl::StatusOr<FilterView> view =
+      FilterView::Parse(filter->descriptor, filter->UnitViews());
+  uint64_t denied = 0;
+  for (const KeyDigest digest : added) {
+    denied += !view.ok() || !view->MayContain(digest);
+  }
+  if (denied == 0) return Status::OK();
+  return Status::Corruption(
+      "rowbloom filter construction",
+      absl::StrCat("the new filter denies ", denied, " of ", added.size(),
+                   " digests that it was given: memory is damaged"));
 }
 
 Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf) noexcept {
+  return Finish(buf, nullptr);
+}
+
+Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf,
+                               Status* status) noexcept {
   const bool is_complete = !adds_separators_ || filter_->key_count() == 0 ||
                            prefixes_.count == 0 || AddSeparators();
-  EncodedFilter filter = filter_->Finish();
+  EncodedFilter filter;
+  const Status built = FinishFilter(&filter);
   // A filter that lacks keys must answer "maybe", as one without any does.
-  if (!is_complete) filter = NewFilterBuilder(options_.filter_spec)->Finish();
+  if (!is_complete || !built.ok()) {
+    filter = NewFilterBuilder(options_.filter_spec)->Finish();
+  }
   const std::string blob = EncodeFilterBlob(filter, metadata_);
   std::unique_ptr<char[]> bytes(new char[blob.size()]);
   std::memcpy(bytes.get(), blob.data(), blob.size());
   *buf = std::move(bytes);
   at_partition_start_ = true;
+  if (status != nullptr) *status = built;
   return Slice(buf->get(), blob.size());
-}
-
-Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf,
-                               Status* status) noexcept {
-  if (status != nullptr) *status = Status::OK();
-  return Finish(buf);
 }
 
 Status RowFilterBuilder::MaybePostVerify(const Slice& filter) noexcept {

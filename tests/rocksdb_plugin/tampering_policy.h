@@ -62,8 +62,9 @@ class TamperingPolicy : public rdb::FilterPolicy {
           policy_(policy) {}
 
     using RowFilterBuilder::Finish;
-    rdb::Slice Finish(std::unique_ptr<const char[]>* buf) noexcept override {
-      std::string filter = RowFilterBuilder::Finish(buf).ToString();
+    rdb::Slice Finish(std::unique_ptr<const char[]>* buf,
+                      rdb::Status* status) noexcept override {
+      std::string filter = RowFilterBuilder::Finish(buf, status).ToString();
       ++policy_->finished_;
       policy_->tamper_(&filter);
       std::unique_ptr<char[]> bytes(new char[filter.size() + 1]);

@@ -226,6 +226,55 @@ TEST(RowFilterBuilder, PostVerifyFindsADamagedBitIfAsked) {
   }
 }
 
+// Changes one bit of a digest on its way into a filter.
+class FlippingBuilder : public FilterBuilder {
+ public:
+  FlippingBuilder(const FilterSpec& spec, uint64_t flipped_key)
+      : builder_(NewFilterBuilder(spec)), flipped_key_(flipped_key) {}
+  void Add(KeyDigest digest) override {
+    if (added_++ == flipped_key_) digest.value ^= uint64_t{1} << 45;
+    builder_->Add(digest);
+  }
+  uint64_t key_count() const override { return builder_->key_count(); }
+  size_t memory_usage_bytes() const override {
+    return builder_->memory_usage_bytes();
+  }
+  EncodedFilter Finish() override { return builder_->Finish(); }
+
+ private:
+  const std::unique_ptr<FilterBuilder> builder_;
+  const uint64_t flipped_key_;
+  uint64_t added_ = 0;
+};
+
+// A filter of 16 bits a key says "maybe" of the lost digest by chance once in
+// some thousands.
+TEST(RowFilterBuilder, ABitThatFlipsInADigestIsFoundIfAsked) {
+  for (RocksDbOptions options : OptionsOfEachFamily()) {
+    if (options.filter_spec.bits_per_key() < FilterSpec::kMaxBitsPerKey) {
+      continue;
+    }
+    for (const bool verify : {false, true}) {
+      RowFilterBuilder builder(
+          options, verify, /*partitioned=*/true,
+          std::make_unique<FlippingBuilder>(options.filter_spec, 1000));
+      for (int i = 0; i < 2000; ++i) builder.AddKey(std::to_string(i));
+      std::unique_ptr<const char[]> bytes;
+      rdb::Status status;
+      const Slice filter = builder.Finish(&bytes, &status);
+      EXPECT_EQ(status.IsCorruption(), verify) << status.ToString();
+      EXPECT_EQ(RowFilterReader(filter).MayMatch("1000"), verify)
+          << "it answers maybe to all";
+      EXPECT_TRUE(RowFilterReader(filter).MayMatch("999"));
+      // The next partition is a new filter.
+      builder.AddKey("next");
+      const Slice next = builder.Finish(&bytes, &status);
+      EXPECT_TRUE(status.ok()) << status.ToString();
+      EXPECT_FALSE(RowFilterReader(next).MayMatch("1000"));
+    }
+  }
+}
+
 TEST(RowFilterBuilder, NoEntriesFitWhereABlobDoesNot) {
   RowFilterBuilder builder(OptionsFor(BloomType::kRow), false);
   EXPECT_EQ(builder.ApproximateNumEntries(0), 0);
