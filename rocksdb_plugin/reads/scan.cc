@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <atomic>
 #include <utility>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "policy/filter_entry.h"
 #include "policy/row_prefix_extractor.h"
 #include "release.h"
 #include "rocksdb/options.h"
@@ -32,8 +34,8 @@ absl::StatusOr<RocksDbScan> RocksDbScan::OfSegments(
   absl::Status status = key_codec.UpperBound(segments, &scan.upper_);
   if (status.ok()) status = key_codec.LowerBound(segments, &scan.lower_);
   if (!status.ok()) return status;
-  scan.tailing_lower_ = scan.lower_;
-  scan.tailing_upper_ = scan.upper_;
+  scan.exact_lower_ = scan.lower_;
+  scan.exact_upper_ = scan.upper_;
   return scan;
 }
 
@@ -55,14 +57,16 @@ absl::StatusOr<RocksDbScan> RocksDbScan::OfColumn(const KeyCodec& key_codec,
     scan.lower_.pop_back();  // Up to the column prefix: see RowPrefixExtractor.
     scan.upper_.back() = kColumnUpperBound;
   }
-  scan.tailing_lower_ = std::move(keys->begin);
-  scan.tailing_upper_ = std::move(keys->end);
+  scan.exact_lower_ = std::move(keys->begin);
+  scan.exact_upper_ = std::move(keys->end);
   return scan;
 }
 
 void RocksDbScan::Configure(rdb::ReadOptions* read) {
-  lower_slice_ = read->tailing ? tailing_lower_ : lower_;
-  upper_slice_ = read->tailing ? tailing_upper_ : upper_;
+  const bool is_exact = read->tailing || plugin::live_column_extractors.load(
+                                             std::memory_order_relaxed) == 0;
+  lower_slice_ = is_exact ? exact_lower_ : lower_;
+  upper_slice_ = is_exact ? exact_upper_ : upper_;
   read->iterate_lower_bound = &lower_slice_;
   read->iterate_upper_bound = upper_.empty() ? nullptr : &upper_slice_;
   // It asks the filter only if both bounds have one prefix, and never during

@@ -150,7 +150,8 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 // dropped in silence; and if the loaded RocksDB is of another release.
 //
 // If `warnings` is given, it is replaced by a sentence for each combination
-// that makes reads slow and loses nothing, with its remedy. There are two:
+// that makes reads slow or fail and loses nothing, with its remedy. There are
+// three:
 // - Block based tables without any filter policy. RocksDB also drops, without
 //   an error, a policy whose name it does not know.
 // - Unpartitioned filters, also RocksDB's own, are in the block cache, which
@@ -159,6 +160,9 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 //   of an entry. The warning therefore names the entry size below which it
 //   applies, and it is left out if that is below 32 bytes.
 //   VerifyRocksDbFilters() checks the existing filters.
+// - A comparator under which RocksDbRows cannot scan, with a filter policy or
+// an
+//   extractor of rowbloom for keys of more than one segment.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
     std::vector<std::string>* warnings = nullptr);
@@ -177,6 +181,9 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
 // one ReadOptions at a time. Filters are asked for forward scans only, and only
 // if both bounds have one prefix: rows and columns of "ordered" keys, or more
 // segments than key level 1 has, for which the filter is asked for key level 1.
+// A scan over a column returns its keys and, while the process has an extractor
+// for ROWCOL of "ordered" keys, also the key that is the column's prefix, which
+// no codec writes.
 // Do not use its bounds for DeleteRange(): see RocksDbDeletion.
 class RocksDbScan {
  public:
@@ -200,10 +207,11 @@ class RocksDbScan {
 
   std::string lower_;
   std::string upper_;  // Empty: to the end.
-  // The bounds for tailing iterators, which treat bounds as stored keys. These
-  // map to the row.
-  std::string tailing_lower_;
-  std::string tailing_upper_;
+  // The bounds of the column and of nothing else, which map to the row: for
+  // tailing iterators, which treat bounds as stored keys, and where no
+  // extractor maps bounds of columns.
+  std::string exact_lower_;
+  std::string exact_upper_;
   ROCKSDB_NAMESPACE::Slice lower_slice_;
   ROCKSDB_NAMESPACE::Slice upper_slice_;
 };

@@ -42,10 +42,20 @@ TEST(RocksDbScan, BoundsOfARowHaveTheRowPrefix) {
 }
 
 TEST(RocksDbScan, BoundsOfAColumnHaveTheColumnPrefix) {
+  const RowPrefixExtractor extractor(BloomType::kRowCol, KeyCodec::Ordered());
   auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), "row", "q");
   ASSERT_TRUE(scan.ok());
   EXPECT_EQ(Lower(&*scan), "row\0\1q\0"sv);
   EXPECT_EQ(Upper(&*scan), "row\0\1q\0\4"sv);
+}
+
+// The key "row\0\1q\0" is outside: it sorts before the column.
+TEST(RocksDbScan, BoundsOfAColumnAreExactWhereNoExtractorMapsThem) {
+  const RowPrefixExtractor of_rows(BloomType::kRow, KeyCodec::Ordered());
+  auto scan = RocksDbScan::OfColumn(KeyCodec::Ordered(), "row", "q");
+  ASSERT_TRUE(scan.ok());
+  EXPECT_EQ(Lower(&*scan), "row\0\1q\0\1"sv);
+  EXPECT_EQ(Upper(&*scan), "row\0\1q\0\3"sv);
 }
 
 TEST(RocksDbScan, BoundsOfATailingScanMapToTheRow) {
