@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "comparators.h"
 #include "policy/filter_entry.h"
 #include "policy/scan_question.h"
 #include "release.h"
@@ -23,6 +24,7 @@
 namespace rowbloom {
 
 using plugin::CheckRocksDbRelease;
+using plugin::IsBytewise;
 using plugin::ScanQuestion;
 using plugin::ToRocksDbStatus;
 using plugin::ViewOf;
@@ -34,11 +36,7 @@ namespace {
 
 Status CheckScannable(const rdb::ColumnFamilyHandle& column_family) {
   const rdb::Comparator* const comparator = column_family.GetComparator();
-  const std::string_view name = comparator->Name();
-  if (name == "leveldb.BytewiseComparator" ||
-      name == "leveldb.BytewiseComparator.u64ts") {
-    return Status::OK();
-  }
+  if (IsBytewise(*comparator)) return Status::OK();
   return Status::NotSupported(
       "the bounds of rows are those of a bytewise order, and the comparator is",
       comparator->Name());

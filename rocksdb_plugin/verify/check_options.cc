@@ -9,6 +9,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "budget/tree_budget.h"
+#include "comparators.h"
 #include "policy/composed_policy.h"
 #include "policy/native_policy.h"
 #include "policy/row_prefix_extractor.h"
@@ -30,6 +31,8 @@ namespace rowbloom {
 using plugin::BudgetBitsPerKey;
 using plugin::CheckRocksDbRelease;
 using plugin::ComposedPolicy;
+using plugin::EqualMeansSameBytes;
+using plugin::IsBytewise;
 using plugin::kBuiltinCompatibilityName;
 using plugin::NativePolicy;
 using plugin::RowPrefixExtractor;
@@ -43,15 +46,6 @@ using rdb::ColumnFamilyOptions;
 using rdb::Status;
 
 namespace {
-
-// Equal keys have equal bytes, timestamps aside, which RocksDB strips before
-// it feeds or asks a filter.
-bool EqualMeansSameBytes(const rdb::Comparator& comparator) {
-  if (!comparator.CanKeysWithDifferentByteContentsBeEqual()) return true;
-  const std::string name = comparator.Name();
-  return name == "leveldb.BytewiseComparator.u64ts" ||
-         name == "rocksdb.ReverseBytewiseComparator.u64ts";
-}
 
 // RocksDB looks up the hash of a key with its timestamp among hashes without,
 // unless the comparator may call keys of different bytes equal: then it does
@@ -74,20 +68,17 @@ Status CheckDataBlockHashIndex(const ColumnFamilyOptions& options,
       "kDataBlockBinarySearch"));
 }
 
-// RocksDB 7.8 treats timestamps as a part of the prefix in a hash index.
-Status CheckHashIndex(const ColumnFamilyOptions& options,
-                      const BlockBasedTableOptions* table_options) {
+// A target behind the last block of its prefix is "not in the index" to
+// RocksDB, which then finds no key before it either. Its release 7.8 also
+// treats timestamps as a part of the prefix.
+Status CheckHashIndex(const BlockBasedTableOptions* table_options) {
   if (table_options == nullptr ||
-      table_options->index_type != BlockBasedTableOptions::kHashSearch ||
-      options.comparator == nullptr ||
-      options.comparator->timestamp_size() == 0) {
+      table_options->index_type != BlockBasedTableOptions::kHashSearch) {
     return Status::OK();
   }
-  return Status::InvalidArgument(absl::StrCat(
-      "index_type kHashSearch with the timestamps of comparator ",
-      options.comparator->Name(),
-      ": SeekForPrev loses keys, with any filter and with none; use "
-      "kBinarySearch or kTwoLevelIndexSearch"));
+  return Status::InvalidArgument(
+      "index_type kHashSearch: SeekForPrev loses keys, with any filter and "
+      "with none; use kBinarySearch or kTwoLevelIndexSearch");
 }
 
 // RocksDB's prefix memtables cannot iterate backwards.
@@ -116,6 +107,16 @@ bool ReadsWriteTombstones(const Options& /*options*/, long /*otherwise*/) {
   return false;
 }
 
+// RocksDB 11.2 to 11.9 swaps keys of more than 39 bytes beyond their buffer
+// when an iterator with this option goes backwards. The tombstones may also end
+// at the bounds of a column, which hides the rest of its row from plain seeks.
+Status CheckTombstones(const ColumnFamilyOptions& options) {
+  if (!ReadsWriteTombstones(options, 0)) return Status::OK();
+  return Status::InvalidArgument(
+      "min_tombstones_for_range_conversion > 0: iterators that go backwards "
+      "write beyond their memory, with any filter and with none; set it to 0");
+}
+
 // The bounds of a column map to a prefix that no key of the column maps to. Our
 // builder adds it; everything else that RocksDB keys by prefix does not.
 Status CheckNothingElseUsesPrefixes(
@@ -128,22 +129,10 @@ Status CheckNothingElseUsesPrefixes(
         absl::StrCat("memtable_prefix_bloom_size_ratio > 0", why,
                      "set it to 0, or use rowbloom.RowPrefix:ROW"));
   }
-  if (ReadsWriteTombstones(options, 0)) {
-    return Status::InvalidArgument(
-        absl::StrCat("min_tombstones_for_range_conversion > 0", why,
-                     "tombstones would end at bounds of columns; set it to 0, "
-                     "or use rowbloom.RowPrefix:ROW"));
-  }
   if (table_options == nullptr) {
     return Status::InvalidArgument(
         absl::StrCat("a table_factory other than BlockBasedTable", why,
                      "use BlockBasedTable, or no prefix_extractor"));
-  }
-  if (table_options->index_type == BlockBasedTableOptions::kHashSearch) {
-    return Status::InvalidArgument(
-        absl::StrCat("index_type kHashSearch", why,
-                     "use kBinarySearch or kTwoLevelIndexSearch, or "
-                     "rowbloom.RowPrefix:ROW"));
   }
   if (table_options->filter_policy != nullptr &&
       table_options->filter_policy->CheckedCast<NativePolicy>() == nullptr) {
@@ -243,8 +232,9 @@ Status CheckTraps(const ColumnFamilyOptions& options,
   }
 
   Status status = CheckMemtable(options);
-  if (status.ok()) status = CheckHashIndex(options, table_options);
+  if (status.ok()) status = CheckHashIndex(table_options);
   if (status.ok()) status = CheckDataBlockHashIndex(options, table_options);
+  if (status.ok()) status = CheckTombstones(options);
   if (!status.ok()) return status;
   if (extractor != nullptr && extractor->maps_columns()) {
     status = CheckNothingElseUsesPrefixes(options, table_options);
@@ -302,6 +292,30 @@ Status CheckTraps(const ColumnFamilyOptions& options,
   return CheckPair(policy->options(), *extractor);
 }
 
+// Empty unless RocksDbRows would refuse to scan. Whole keys are not scanned.
+std::string WarnOfComparator(const ColumnFamilyOptions& options,
+                             const BlockBasedTableOptions* table_options) {
+  if (options.comparator == nullptr || IsBytewise(*options.comparator)) {
+    return "";
+  }
+  const NativePolicy* policy =
+      table_options == nullptr || table_options->filter_policy == nullptr
+          ? nullptr
+          : table_options->filter_policy->CheckedCast<NativePolicy>();
+  const bool has_extractor =
+      options.prefix_extractor != nullptr &&
+      options.prefix_extractor->CheckedCast<RowPrefixExtractor>() != nullptr;
+  if (!has_extractor && (policy == nullptr ||
+                         policy->options().key_codec == KeyCodec::WholeKey())) {
+    return "";
+  }
+  return absl::StrCat(
+      "comparator ", options.comparator->Name(),
+      ": RocksDbRows refuses to scan, and RocksDbScan sets bounds of another "
+      "order; gets and RocksDB's own seeks are right; use a bytewise "
+      "comparator to scan rows");
+}
+
 }  // namespace
 
 Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
@@ -323,6 +337,10 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
   } else if (warnings != nullptr && table_options != nullptr) {
     std::string warning = WarnOfWholeFilters(
         options, *table_options, BitsPerKey(*table_options->filter_policy));
+    if (!warning.empty()) warnings->push_back(std::move(warning));
+  }
+  if (warnings != nullptr) {
+    std::string warning = WarnOfComparator(options, table_options);
     if (!warning.empty()) warnings->push_back(std::move(warning));
   }
   if (table_options != nullptr && table_options->filter_policy != nullptr) {

@@ -181,11 +181,6 @@ void ChooseTraps(const RandomSetUp& set_up, BlockBasedTableOptions* table,
   if (policy < 3) table->filter_policy = policies[policy];
   if (options->prefix_extractor == nullptr) return;
   if (choices.OneIn(3)) options->memtable_prefix_bloom_size_ratio = 0.1;
-  // A hash index of RocksDB 7.8 takes timestamps for a part of the prefix, and
-  // loses keys with any filter and with none.
-  if (!set_up.db.partitioned && !set_up.timestamps && choices.OneIn(3)) {
-    table->index_type = BlockBasedTableOptions::kHashSearch;
-  }
 }
 
 // Draws options of newer releases; RocksDB ignores those that it does not know.
@@ -352,9 +347,9 @@ rdb::Options MakeOptions(TestDb* db, const RandomSetUp& set_up) {
   // The block cache of RocksDB 7.8 fails its assertions with a hash index.
   if (!set_up.only_rows) ChooseCache(&choices, &table);
   if (choices.OneIn(3)) {
-    // kHashSearch takes timestamps for a part of the prefix and finds less
-    // backwards; the assertions of kBinarySearchWithFirstKey do not know single
-    // deletes. Both happen in 7.8, with any filter and without one.
+    // kHashSearch finds less backwards; the assertions of
+    // kBinarySearchWithFirstKey do not know single deletes. Both happen in 7.8,
+    // with any filter and without one.
     table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
   }
   table.block_size = 128 << choices.Below(4);

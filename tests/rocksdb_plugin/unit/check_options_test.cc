@@ -131,13 +131,16 @@ TEST(CheckOptions, RefusesMemtablePrefixBloomWithTheRowColExtractor) {
 }
 
 #if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 1102
-TEST(CheckOptions, RefusesReadsThatWriteTombstonesWithTheRowColExtractor) {
-  Case c;
-  c.options.min_tombstones_for_range_conversion = 8;
-  EXPECT_REFUSED(c.Check(), HasSubstr("min_tombstones_for_range_conversion"),
-                 HasSubstr("rowbloom.RowPrefix:ROW"));
-  c.SetType(BloomType::kRow);
-  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+TEST(CheckOptions, RefusesReadsThatWriteTombstones) {
+  for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    Case c;
+    c.SetType(type);
+    c.options.min_tombstones_for_range_conversion = 8;
+    EXPECT_REFUSED(c.Check(), HasSubstr("min_tombstones_for_range_conversion"),
+                   HasSubstr("set it to 0"));
+    c.options.min_tombstones_for_range_conversion = 0;
+    EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  }
 }
 #endif
 
@@ -181,27 +184,18 @@ TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatio) {
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
 }
 
-TEST(CheckOptions, RefusesOtherPrefixHashesWithTheRowColExtractor) {
+TEST(CheckOptions, RefusesOtherTablesWithTheRowColExtractor) {
   Case c;
-  c.table.index_type = BlockBasedTableOptions::kHashSearch;
-  EXPECT_REFUSED(c.Check(), HasSubstr("kHashSearch"));
-  c = Case();
   c.Check();
   c.options.table_factory.reset(rdb::NewPlainTableFactory());
   EXPECT_REFUSED(CheckRocksDbOptions(c.options), HasSubstr("table_factory"));
 }
 
-TEST(CheckOptions, RefusesHashIndexesWithTimestamps) {
+TEST(CheckOptions, RefusesHashIndexes) {
   Case c;
   c.SetType(BloomType::kRow);
   c.table.index_type = BlockBasedTableOptions::kHashSearch;
-  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
-  ASSERT_TRUE(rdb::Comparator::CreateFromString(
-                  rdb::ConfigOptions(), "leveldb.BytewiseComparator.u64ts",
-                  &c.options.comparator)
-                  .ok());
-  EXPECT_REFUSED(c.Check(), HasSubstr("kHashSearch with the timestamps of"),
-                 HasSubstr("leveldb.BytewiseComparator.u64ts"),
+  EXPECT_REFUSED(c.Check(), HasSubstr("kHashSearch: SeekForPrev loses keys"),
                  HasSubstr("use kBinarySearch"));
   // The extractor alone, or the policy alone, is refused, too.
   Case other = c;
@@ -282,7 +276,6 @@ TEST(CheckOptions, AdmitsTheRowExtractorWithRowColFilters) {
   c.extractor.bloom_type = BloomType::kRow;
   c.options.prefix_extractor = NewRowPrefixExtractor(c.extractor);
   c.options.memtable_prefix_bloom_size_ratio = 0.1;
-  c.table.index_type = BlockBasedTableOptions::kHashSearch;
   EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
 }
 
@@ -446,6 +439,24 @@ TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
   c.table.pin_l0_filter_and_index_blocks_in_cache = true;
   c.table.partition_filters = true;
   EXPECT_EQ(c.Warnings().size(), 1);
+}
+
+TEST(CheckOptions, WarnsOfComparatorsUnderWhichRowsCannotBeScanned) {
+  Case c;
+  c.options.comparator = rdb::ReverseBytewiseComparator();
+  EXPECT_THAT(c.Warnings(),
+              ElementsAre(AllOf(HasSubstr("comparator rocksdb.ReverseBytewise"),
+                                HasSubstr("RocksDbRows refuses to scan"))));
+  Case extractor_alone = c;
+  extractor_alone.SetType(BloomType::kRow);
+  extractor_alone.table.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
+  EXPECT_EQ(extractor_alone.Warnings().size(), 1);
+  Case whole_keys = c;
+  whole_keys.options.prefix_extractor.reset();
+  whole_keys.table.filter_policy = NewRocksDbFilterPolicy({});
+  EXPECT_THAT(whole_keys.Warnings(), IsEmpty());
+  c.options.comparator = rdb::BytewiseComparator();
+  EXPECT_THAT(c.Warnings(), IsEmpty());
 }
 
 TEST(CheckOptions, ErrorsAndWarningsAreGivenTogether) {
