@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <iostream>
+#include <limits>
 #include <map>
 #include <optional>
 #include <set>
@@ -917,6 +918,7 @@ class DifferentialRun {
     for (uint32_t i = 1 + random_.Below(5); i > 0; --i) rows.insert(AnyRow());
     std::map<std::string, std::string> ranges;  // Range ends by range starts.
     Entries expected;
+    constexpr size_t kEverything = std::numeric_limits<size_t>::max();
     for (const std::string& row : rows) {
       std::string lower, upper;
       ASSERT_TRUE(codec.LowerBound({row}, &lower).ok());
@@ -927,7 +929,7 @@ class DifferentialRun {
     for (const auto& [lower, upper] : ranges) {
       args.insert(lower, upper);
       for (auto& entry :
-           model_.From(lower, as_of.time, 100,
+           model_.From(lower, as_of.time, kEverything,
                        [&end = upper](const auto& key) { return key < end; })) {
         expected.push_back(std::move(entry));
       }
