@@ -12,7 +12,7 @@
 #include "absl/container/inlined_vector.h"
 #include "absl/types/span.h"
 #include "reader/block_reader.h"
-#include "reader/chunk_loader.h"
+#include "reader/resident_chunk.h"
 #include "rowbloom/filter.h"
 #include "util/check.h"
 

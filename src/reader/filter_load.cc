@@ -7,8 +7,8 @@
 
 #include "absl/types/span.h"
 #include "reader/block_reader.h"
-#include "reader/chunk_loader.h"
 #include "reader/load_judge.h"
+#include "reader/resident_chunk.h"
 #include "rowbloom/filter.h"
 
 namespace rowbloom {

@@ -15,9 +15,9 @@
 #include "cache/file_id.h"
 #include "key/row_prefixes.h"
 #include "reader/block_reader.h"
-#include "reader/chunk_loader.h"
 #include "reader/counted_files.h"
 #include "reader/load_judge.h"
+#include "reader/resident_chunk.h"
 #include "util/absl_view.h"
 #include "util/source_read.h"
 

@@ -3,12 +3,14 @@
 #include "reader/resident_chunk.h"
 
 #include <algorithm>
-#include <cmath>
+#include <map>
 #include <new>
 #include <utility>
 
-#include "absl/types/span.h"
+#include "absl/strings/str_cat.h"
+#include "filter/units.h"
 #include "reader/load_judge.h"
+#include "util/source_read.h"
 
 namespace rowbloom::reader {
 
@@ -28,6 +30,11 @@ uint32_t StepsWithoutLastUnit(const FilterDescriptor& descriptor,
   }
   return steps;
 }
+
+// One read takes two ranges if reading the gap between them costs less than a
+// second read.
+constexpr uint64_t kMaxGapBytes = 4096;
+constexpr uint64_t kMaxReadBytes = 4 << 20;
 
 }  // namespace
 
@@ -95,6 +102,124 @@ std::unique_ptr<cache::CachedFilter> ResidentChunk::Shrunk(
   if (!smaller.ok()) return nullptr;
   *freed_bytes = last_unit_bytes_;
   return *std::move(smaller);
+}
+
+FilterLoad ChunkLoader::LoadOf(size_t chunk, uint32_t steps) const {
+  const block::ChunkEntry& entry = (*chunks_)[chunk];
+  FilterLoad load;
+  load.chunk = chunk;
+  load.steps = steps;
+  load.offset = place_.offset + entry.offset;
+  const size_t units = FilterAtStep(entry.descriptor, steps).unit_count;
+  for (size_t i = 0; i < units; ++i) {
+    load.size_bytes += entry.descriptor.unit_size_bytes[i];
+  }
+  return load;
+}
+
+bool ChunkLoader::IsLoad(const FilterLoad& load) const {
+  if (load.chunk >= chunks_->size() || load.steps == 0 ||
+      load.steps > FilterSteps((*chunks_)[load.chunk].descriptor)) {
+    return false;
+  }
+  const FilterLoad expected = LoadOf(load.chunk, load.steps);
+  return load.offset == expected.offset &&
+         load.size_bytes == expected.size_bytes;
+}
+
+absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
+    const FilterLoad& load, std::string_view bytes) const {
+  const uint64_t chunk_offset = (*chunks_)[load.chunk].offset;
+  const ChunkOrigin origin = OriginOf(load.chunk);
+  const FilterDescriptor& stored = origin.descriptor;
+  if (bytes.size() != load.size_bytes) {
+    return block::DataLossAt(
+        place_, chunk_offset,
+        absl::StrCat("read ", bytes.size(), " of ", load.size_bytes,
+                     " bytes of a filter chunk"));
+  }
+  const FilterDescriptor cut = FilterAtStep(stored, load.steps);
+  UnitPtrs units;
+  for (size_t i = 0; i < cut.unit_count; ++i) {
+    const std::string_view unit =
+        bytes.substr(0, static_cast<size_t>(stored.unit_size_bytes[i]));
+    bytes.remove_prefix(unit.size());
+    const absl::Status status = filter::VerifyUnit(stored, i, unit);
+    if (!status.ok()) return block::Annotate(place_, chunk_offset, status);
+    auto buffer = std::make_shared<UnitBuffer>(
+        static_cast<size_t>(cut.unit_size_bytes[i]));
+    CopyUnitAtStep(stored, load.steps, static_cast<uint32_t>(i), unit,
+                   buffer->bytes());
+    units[i] = std::move(buffer);
+  }
+  absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
+      ResidentChunk::Make(origin, load.steps, units, kernel_, judge_,
+                          static_cast<size_t>(load.chunk));
+  if (!chunk.ok()) return block::Annotate(place_, chunk_offset, chunk.status());
+  return chunk;
+}
+
+absl::Status ChunkLoader::Verify(size_t chunk) const {
+  PendingLoad pending;
+  pending.loader = this;
+  pending.load = LoadOf(chunk, FilterSteps((*chunks_)[chunk].descriptor));
+  ReadAll(absl::MakeSpan(&pending, 1));
+  if (!pending.bytes.ok()) return pending.bytes.status();
+  return Build(pending.load, *pending.bytes).status();
+}
+
+void ReadAll(absl::Span<PendingLoad> loads) {
+  // One ReadMany() for each group of sources, or for a source without a group.
+  std::map<const void*, std::vector<SourceRead>> batches;
+  struct ReadOfLoad {
+    std::vector<SourceRead>* batch;
+    size_t number;
+  };
+  std::vector<ReadOfLoad> reads;  // Indexed by load.
+  for (size_t first = 0; first < loads.size();) {
+    const RandomAccessSource& source = loads[first].loader->source();
+    const uint64_t begin = loads[first].load.offset;
+    uint64_t end = begin + loads[first].load.size_bytes;
+    size_t next = first + 1;
+    for (; next < loads.size() && &loads[next].loader->source() == &source;
+         ++next) {
+      const FilterLoad& load = loads[next].load;
+      if (load.offset < end || load.offset > end + kMaxGapBytes ||
+          load.offset + load.size_bytes - begin > kMaxReadBytes) {
+        break;
+      }
+      end = load.offset + load.size_bytes;
+    }
+    SourceRead read;
+    read.source = &source;
+    read.offset = begin;
+    read.size_bytes = static_cast<size_t>(end - begin);
+    // Not zeroed: the source fills it or returns an error.
+    std::shared_ptr<char[]> buffer(new char[read.size_bytes]);
+    read.scratch = buffer.get();
+    const void* group = source.read_group();
+    std::vector<SourceRead>& batch =
+        batches[group == nullptr ? static_cast<const void*>(&source) : group];
+    for (; first < next; ++first) {
+      loads[first].buffer = buffer;
+      reads.push_back({&batch, batch.size()});
+    }
+    batch.push_back(std::move(read));
+  }
+  for (auto& [group, batch] : batches) {
+    batch.front().source->ReadMany(absl::MakeSpan(batch));
+  }
+  for (size_t i = 0; i < loads.size(); ++i) {
+    const SourceRead& read = (*reads[i].batch)[reads[i].number];
+    const absl::Status status = util::StatusOf(read);
+    if (!status.ok()) {
+      loads[i].bytes = status;
+      continue;
+    }
+    loads[i].bytes = read.result.substr(
+        static_cast<size_t>(loads[i].load.offset - read.offset),
+        static_cast<size_t>(loads[i].load.size_bytes));
+  }
 }
 
 }  // namespace rowbloom::reader

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "reader/chunk_loader.h"
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -11,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
+#include "reader/resident_chunk.h"
 #include "reader/test_block.h"
 #include "testing/filters.h"
 #include "util/digest.h"
