@@ -5,9 +5,19 @@
 #include <algorithm>
 #include <utility>
 
-#include "cache/chunk_cache.h"
+#include "cache/load_ledger.h"
+#include "util/check.h"
 
 namespace rowbloom::cache {
+
+ChunkCache::ChunkCache(const LoadRules& rules)
+    : ledger_(std::make_shared<LoadLedger>(rules)) {}
+
+ChunkCache::~ChunkCache() {
+  RB_CHECK_MSG(file_count_.load() == 0,
+               "a FilterCache is destroyed before a FilterReader or an "
+               "HFileReader that uses it; declare the cache first");
+}
 
 CachedChunks::CachedChunks(const CachedChunksOptions& options,
                            size_t chunk_count)

@@ -6,10 +6,8 @@
 #include <cstdint>
 
 #include "absl/strings/str_cat.h"
-#include "cache/chunk_cache.h"
 #include "cache/file_id.h"
 #include "util/absl_view.h"
-#include "util/check.h"
 
 namespace rowbloom {
 
@@ -47,12 +45,6 @@ uint64_t FilterCache::NewFileId() {
   // Above the ids that engines assign, which are file numbers.
   static std::atomic<uint64_t> next{cache::kFirstNewFileId};
   return next.fetch_add(1, std::memory_order_relaxed);
-}
-
-cache::ChunkCache::~ChunkCache() {
-  RB_CHECK_MSG(file_count_.load() == 0,
-               "a FilterCache is destroyed before a FilterReader or an "
-               "HFileReader that uses it; declare the cache first");
 }
 
 }  // namespace rowbloom

@@ -4,7 +4,8 @@
 #include <memory>
 #include <utility>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
+#include "cache/load_ledger.h"
 #include "rowbloom/host_cache.h"
 
 namespace rowbloom {

@@ -15,7 +15,8 @@
 #include <utility>
 #include <vector>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
+#include "cache/load_ledger.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/load_rules.h"
 #include "util/check.h"

@@ -20,7 +20,8 @@
 #include <mutex>
 
 #include "absl/container/flat_hash_set.h"
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
+#include "cache/load_ledger.h"
 #include "rowbloom/filter_cache.h"
 
 namespace rowbloom::cache {

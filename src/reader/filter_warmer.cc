@@ -7,8 +7,9 @@
 #include <memory>
 #include <utility>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
 #include "cache/file_id.h"
+#include "cache/load_ledger.h"
 #include "reader/resident_chunk.h"
 #include "util/check.h"
 

@@ -24,7 +24,7 @@
 #include <memory>
 #include <vector>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
 #include "cache/load_ledger.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_cache.h"

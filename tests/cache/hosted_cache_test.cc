@@ -7,7 +7,8 @@
 #include <limits>
 #include <memory>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
+#include "cache/load_ledger.h"
 #include "cache/tracked_value.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
 #include "testing/threads.h"

@@ -14,7 +14,8 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
+#include "cache/load_ledger.h"
 #include "cache/lru_cache.h"
 #include "cache/tracked_value.h"
 #include "gtest/gtest.h"

@@ -10,7 +10,8 @@
 #include <memory>
 #include <vector>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
+#include "cache/load_ledger.h"
 #include "cache/lru_cache.h"
 #include "cache/tracked_value.h"
 #include "gtest/gtest.h"

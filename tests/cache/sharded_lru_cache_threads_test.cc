@@ -12,7 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
+#include "cache/load_ledger.h"
 #include "cache/lru_cache.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"

@@ -8,7 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
+#include "cache/load_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"

@@ -8,7 +8,7 @@
 #include <memory>
 #include <string_view>
 
-#include "cache/chunk_cache.h"
+#include "cache/cached_chunks.h"
 #include "cache/load_ledger.h"
 #include "gtest/gtest.h"
 #include "reader/resident_chunk.h"
