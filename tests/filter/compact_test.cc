@@ -11,7 +11,6 @@
 #include "absl/strings/escaping.h"
 #include "filter/compact/compact_kernel.h"
 #include "filter/compact/compact_layout.h"
-#include "filter/digest_mix.h"
 #include "testing/filters.h"
 #include "testing/fpr.h"
 #include "testing/keys.h"

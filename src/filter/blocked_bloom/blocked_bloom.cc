@@ -11,7 +11,6 @@
 #include "filter/blocked_bloom/blocked_bloom_kernel.h"
 #include "filter/blocked_bloom/blocked_bloom_model.h"
 #include "filter/collecting_builder.h"
-#include "filter/digest_mix.h"
 
 namespace rowbloom::filter {
 
@@ -54,12 +53,6 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
                          static_cast<uint32_t>(state.parameter));
 }
 
-// Prefetches into the second-level cache, as in batches.
-void Prefetch(const FilterState& state, uint64_t digest) {
-  __builtin_prefetch(
-      state.unit[0] + HomeOf(digest, state.slot_count) * kLineSize, 0, 1);
-}
-
 absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                    FilterState* state, FilterLookup* lookup) {
   const uint64_t size = descriptor.unit_size_bytes[0];
@@ -90,7 +83,7 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
   const BlockedBloomKernel functions =
       BlockedBloomKernelFor(kernel, probe_count);
   *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
-             Prefetch};
+             functions.prefetch};
   return absl::OkStatus();
 }
 

@@ -62,7 +62,7 @@ template <bool kTwoRounds>
 void Add(const uint64_t* digests, size_t count, uint64_t line_count,
          uint32_t probe_count, char* lines) {
   const auto line_of = [&](size_t i) {
-    return lines + HomeOf(digests[i], line_count) * kLineSize;
+    return lines + LineOf(digests[i], line_count) * kLineSize;
   };
   for (size_t i = 0; i < kPrefetchAhead && i < count; ++i) {
     __builtin_prefetch(line_of(i), 1);

@@ -43,6 +43,8 @@ struct BlockedBloomKernel {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain);
+  // Prefetches a key's line, as in batches.
+  void (*prefetch)(const FilterState& state, uint64_t digest);
   // Adds keys to the lines.
   void (*add)(const uint64_t* digests, size_t count, uint64_t line_count,
               uint32_t probe_count, char* lines);

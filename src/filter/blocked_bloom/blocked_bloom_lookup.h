@@ -13,11 +13,15 @@
 #define ROWBLOOM_FILTER_BLOCKED_BLOOM_BLOCKED_BLOOM_LOOKUP_H_
 
 #include "filter/blocked_bloom/blocked_bloom_kernel.h"
-#include "filter/digest_mix.h"
 
 namespace rowbloom::filter {
 
 namespace {
+
+inline uint64_t LineOf(uint64_t digest, uint64_t line_count) {
+  return static_cast<uint64_t>(
+      static_cast<unsigned __int128>(digest) * line_count >> 64);
+}
 
 inline uint64_t SecondRound(uint64_t g) {
   return (g ^ (g >> 32)) * kSecondRound;
@@ -45,7 +49,7 @@ constexpr SkipTable<Lane> MakeSkipTable() {
 
 template <typename Ops>
 bool MayContain(const FilterState& state, uint64_t digest) {
-  const uint64_t line = HomeOf(digest, state.slot_count);
+  const uint64_t line = LineOf(digest, state.slot_count);
   return Ops::TestLine(state.unit[0] + line * kLineSize, digest,
                        static_cast<uint32_t>(state.parameter));
 }
@@ -59,7 +63,7 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
     const size_t size = count - begin < kBatch ? count - begin : kBatch;
     for (size_t i = 0; i < size; ++i) {
       lines[i] = state.unit[0] +
-                 HomeOf(digests[begin + i], state.slot_count) * kLineSize;
+                 LineOf(digests[begin + i], state.slot_count) * kLineSize;
       // The second-level cache can wait for more lines at a time.
       __builtin_prefetch(lines[i], 0, 1);
     }
@@ -70,11 +74,16 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
   }
 }
 
+inline void Prefetch(const FilterState& state, uint64_t digest) {
+  __builtin_prefetch(
+      state.unit[0] + LineOf(digest, state.slot_count) * kLineSize, 0, 1);
+}
+
 using BlockedBloomAdd = decltype(BlockedBloomKernel::add);
 
 template <typename Ops>
 BlockedBloomKernel BlockedBloomKernelWith(BlockedBloomAdd add) {
-  return {MayContain<Ops>, MayContainBatch<Ops>, add};
+  return {MayContain<Ops>, MayContainBatch<Ops>, Prefetch, add};
 }
 
 // Its Ops are Ops<kTwoRounds>.

@@ -40,7 +40,7 @@ struct PortableOps {
 void Add(const uint64_t* digests, size_t count, uint64_t line_count,
          uint32_t probe_count, char* lines) {
   for (size_t i = 0; i < count; ++i) {
-    char* const line = lines + HomeOf(digests[i], line_count) * kLineSize;
+    char* const line = lines + LineOf(digests[i], line_count) * kLineSize;
     ForEachProbe(digests[i] * kFirstRound, probe_count,
                  [line](uint32_t byte, uint32_t bit) {
                    line[byte] = static_cast<char>(

@@ -14,7 +14,6 @@
 #include "filter/collecting_builder.h"
 #include "filter/compact/compact_kernel.h"
 #include "filter/compact/compact_layout.h"
-#include "filter/digest_mix.h"
 #include "filter/digest_order.h"
 #include "util/check.h"
 #include "util/coding.h"

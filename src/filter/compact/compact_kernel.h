@@ -42,6 +42,32 @@ constexpr uint16_t kThresholdOfCode[kCodes] = {0, 48, 140, kAllBumped};
 // zero bytes follow the last.
 constexpr uint32_t kPartialUnitPadding = kFullStripeSize - kPlaneSize;
 
+namespace {
+
+// Odd, from the fractional bits of the golden ratio and the square root of 3.
+constexpr uint64_t kMixMultiplier = 0x9e3779b97f4a7c15u;
+constexpr uint64_t kFingerprintMultiplier = 0xbb67ae8584caa73bu;
+
+// 64 bits that depend on all bits of both. With the seed of the equations it is
+// a key's equation.
+inline uint64_t Mix64(uint64_t digest, uint64_t seed) {
+  const unsigned __int128 product =
+      static_cast<unsigned __int128>(digest ^ seed) * kMixMultiplier;
+  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+}
+
+// A key's fingerprint, derived from its equation.
+inline uint32_t Fingerprint32(uint64_t equation) {
+  return static_cast<uint32_t>((equation * kFingerprintMultiplier) >> 32);
+}
+
+// The digest that places the same key in the next layer.
+inline uint64_t DigestInNextLayer(uint64_t digest) {
+  return Mix64(digest, kFingerprintMultiplier);
+}
+
+}  // namespace
+
 // These functions read FilterState:
 //   unit[u]     the units
 //   metadata    the codes, four in a byte

@@ -19,7 +19,6 @@
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_LOOKUP_H_
 
 #include "filter/compact/compact_kernel.h"
-#include "filter/digest_mix.h"
 
 namespace rowbloom::filter {
 
@@ -178,7 +177,7 @@ ROWBLOOM_PREFETCHES void PrefetchHome(const FilterState& state,
 
 template <uint32_t kUnits>
 void Prefetch(const FilterState& state, uint64_t digest) {
-  const uint64_t stripe = HomeOf(digest, state.slot_count);
+  const uint64_t stripe = PlaceOf(digest, state.slot_count).stripe;
   PrefetchHome(state, stripe);
   if (kUnits == 2) PrefetchUnit(state, 1, stripe);
 }
@@ -199,7 +198,7 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
   for (size_t begin = 0; begin < count; begin += kBatch) {
     const size_t end = count - begin < kBatch ? count : begin + kBatch;
     for (size_t i = begin; i < end; ++i) {
-      PrefetchHome(state, HomeOf(digests[i], state.slot_count));
+      PrefetchHome(state, PlaceOf(digests[i], state.slot_count).stripe);
     }
     for (size_t i = begin; i < end; ++i) {
       may_contain[i] = MayContain<Ops, kUnits>(state, digests[i]);
@@ -220,7 +219,7 @@ void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
   while (count > 0) {
     const size_t size = count < kBatch ? count : kBatch;
     for (size_t i = 0; i < size; ++i) {
-      stripes[i] = HomeOf(digests[i], state.slot_count);
+      stripes[i] = PlaceOf(digests[i], state.slot_count).stripe;
       PrefetchHome(state, stripes[i]);
     }
     uint32_t bumped = 0;
@@ -230,9 +229,9 @@ void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
     }
     if (state.detail[kLayer1Homes] > 0) {
       ForEachBit(bumped, [&](uint32_t i) {
-        PrefetchHome(state, state.detail[kLayer1Stripe] +
-                                HomeOf(DigestInNextLayer(digests[i]),
-                                       state.detail[kLayer1Homes]));
+        const Place place =
+            PlaceOf(DigestInNextLayer(digests[i]), state.detail[kLayer1Homes]);
+        PrefetchHome(state, state.detail[kLayer1Stripe] + place.stripe);
       });
     }
     uint32_t matching = 0;

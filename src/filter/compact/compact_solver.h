@@ -22,7 +22,6 @@
 #endif
 
 #include "filter/compact/compact_kernel.h"
-#include "filter/digest_mix.h"
 #include "filter/gf2_lanes.h"
 
 namespace rowbloom::filter {

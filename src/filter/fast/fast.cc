@@ -9,7 +9,6 @@
 #include "absl/strings/str_cat.h"
 #include "filter/blocked_bloom/blocked_bloom.h"
 #include "filter/collecting_builder.h"
-#include "filter/digest_mix.h"
 #include "filter/digest_order.h"
 #include "filter/fast/fast_builder.h"
 
@@ -64,12 +63,6 @@ double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   return rate + (1 - rate) * -std::expm1(-dependent * (1 - rate));
 }
 
-// Prefetches into the second-level cache, as in batches.
-void Prefetch(const FilterState& state, uint64_t digest) {
-  __builtin_prefetch(
-      state.unit[0] + HomeOf(digest, state.slot_count) * kFastLineSize, 0, 1);
-}
-
 absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
                    FilterState* state, FilterLookup* lookup) {
   const uint64_t size = descriptor.unit_size_bytes[0];
@@ -90,7 +83,7 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
   const FastKernel functions =
       FastKernelFor(kernel, static_cast<uint32_t>(descriptor.parameters));
   *lookup = {functions.may_contain, functions.may_contain_batch, ExpectedFpr,
-             Prefetch};
+             functions.prefetch};
   return absl::OkStatus();
 }
 

@@ -125,6 +125,8 @@ struct FastKernel {
   bool (*may_contain)(const FilterState& state, uint64_t digest);
   void (*may_contain_batch)(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain);
+  // Prefetches the line where a key is at home, as in batches.
+  void (*prefetch)(const FilterState& state, uint64_t digest);
   void (*solve)(FastLines* lines);
 };
 

@@ -136,10 +136,15 @@ void FastMayContainBatch(const FilterState& state, const uint64_t* digests,
   }
 }
 
+inline void FastPrefetch(const FilterState& state, uint64_t digest) {
+  const uint64_t line = FastPlaceOf(digest, state.slot_count).line;
+  __builtin_prefetch(state.unit[0] + line * kFastLineSize, 0, 1);
+}
+
 template <typename Ops, uint32_t kPlanes>
 constexpr FastKernel kFastKernel = {FastMayContain<Ops, kPlanes>,
                                     FastMayContainBatch<Ops, kPlanes>,
-                                    SolveFastLines};
+                                    FastPrefetch, SolveFastLines};
 
 template <typename Ops>
 FastKernel FastKernelOf(uint32_t planes) {
