@@ -12,14 +12,15 @@
 #ifndef ROWBLOOM_CACHE_CACHED_CHUNKS_H_
 #define ROWBLOOM_CACHE_CACHED_CHUNKS_H_
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <utility>
 #include <vector>
 
-#include "rowbloom/export.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/load_rules.h"
 
@@ -86,6 +87,16 @@ class ChunkCache : public FilterCache {
                                std::unique_ptr<CachedFilter>* filter,
                                const EntryOptions& options,
                                Shortcut* shortcut) = 0;
+  // Inserts a chunk of a file and releases it. The filter is destroyed if there
+  // is no room.
+  void PutChunk(const FilterCacheKey& key, std::unique_ptr<CachedFilter> filter,
+                size_t charge_bytes, FilterCachePriority priority,
+                Shortcut* shortcut) {
+    Handle* const handle = InsertFilter(
+        key, &filter, {charge_bytes, priority, FilterCacheRole::kChunk},
+        shortcut);
+    if (handle != nullptr) Release(handle);
+  }
   // Looks up as Lookup() does, but counts nothing: readers count by samples.
   virtual Handle* LookupFilter(const FilterCacheKey& key) = 0;
   // If a held filter has no shortcut, calls take(it) under the cache's lock and
@@ -132,10 +143,13 @@ struct CachedChunksOptions {
 // checks this.
 class CachedChunks {
  public:
-  // Some functions are exported, for rowbloom::hfile.
-  ROWBLOOM_EXPORT CachedChunks(const CachedChunksOptions& options,
-                               size_t chunk_count);
-  ROWBLOOM_EXPORT ~CachedChunks();
+  CachedChunks(const CachedChunksOptions& options, size_t chunk_count)
+      : chunks_(chunk_count),
+        options_(options),
+        cache_(ChunkCache::Of(*options.cache)) {
+    cache_.AddFile(1);
+  }
+  ~CachedChunks();
   CachedChunks(const CachedChunks&) = delete;
   CachedChunks& operator=(const CachedChunks&) = delete;
 
@@ -160,19 +174,27 @@ class CachedChunks {
   }
   // The filter under the chunk's key, no matter who put it there; nullptr if
   // the cache has no such entry. Release() the handle.
-  ROWBLOOM_EXPORT FilterCache::Handle* Lookup(size_t chunk) const;
-  ROWBLOOM_EXPORT const CachedFilter& FilterOf(
-      FilterCache::Handle* handle) const;
-  ROWBLOOM_EXPORT void Release(FilterCache::Handle* handle) const;
+  FilterCache::Handle* Lookup(size_t chunk) const {
+    return cache_.LookupFilter(KeyOf(chunk));
+  }
+  const CachedFilter& FilterOf(FilterCache::Handle* handle) const {
+    return static_cast<const CachedFilter&>(*cache_.ValueOf(handle));
+  }
+  void Release(FilterCache::Handle* handle) const { cache_.Release(handle); }
   // Takes over a filter that the caller holds, unless it has a shortcut
   // already: calls take(filter) under the cache's lock and points the chunk's
   // shortcut at it.
   void Adopt(size_t chunk, FilterCache::Handle* handle,
-             const std::function<void(CachedFilter*)>& take);
+             const std::function<void(CachedFilter*)>& take) {
+    cache_.AdoptFilter(handle, take, &chunks_[chunk].shortcut);
+  }
   // The filter is destroyed if the cache has no room.
-  ROWBLOOM_EXPORT void Put(size_t chunk, std::unique_ptr<CachedFilter> filter,
-                           size_t charge_bytes);
-  Room RoomFor(size_t chunk) const;
+  void Put(size_t chunk, std::unique_ptr<CachedFilter> filter,
+           size_t charge_bytes) {
+    cache_.PutChunk(KeyOf(chunk), std::move(filter), charge_bytes,
+                    options_.priority, &chunks_[chunk].shortcut);
+  }
+  Room RoomFor(size_t chunk) const { return cache_.RoomFor(KeyOf(chunk)); }
 
   // Pauses keep lookups from trying a load that failed or did not pay a moment
   // ago. A pause lasts for a number of lookups of the chunk.
@@ -229,6 +251,25 @@ class CachedChunks {
   const CachedChunksOptions options_;
   ChunkCache& cache_;
 };
+
+inline CachedChunks::~CachedChunks() {
+  for (size_t i = 0; i < chunks_.size(); ++i) {
+    if (options_.owns_file_id) {
+      cache_.Erase(KeyOf(i));
+    } else {
+      cache_.DropShortcut(KeyOf(i), &chunks_[i].shortcut);
+    }
+  }
+  cache_.AddFile(-1);
+}
+
+inline void CachedChunks::PauseAfterFailure(size_t chunk) {
+  std::atomic<uint32_t>& failures = chunks_[chunk].failures;
+  const uint32_t count = std::min(failures.load(std::memory_order_relaxed) + 1,
+                                  LoadRules::kMaxFailures);
+  failures.store(count, std::memory_order_relaxed);
+  Pause(chunk, (1u << count) - 2);
+}
 
 }  // namespace rowbloom::cache
 

@@ -4,10 +4,14 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 
 #include "absl/strings/str_cat.h"
+#include "cache/cached_chunks.h"
 #include "cache/file_id.h"
+#include "cache/load_ledger.h"
 #include "util/absl_view.h"
+#include "util/check.h"
 
 namespace rowbloom {
 
@@ -46,5 +50,18 @@ uint64_t FilterCache::NewFileId() {
   static std::atomic<uint64_t> next{cache::kFirstNewFileId};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
+
+namespace cache {
+
+ChunkCache::ChunkCache(const LoadRules& rules)
+    : ledger_(std::make_shared<LoadLedger>(rules)) {}
+
+ChunkCache::~ChunkCache() {
+  RB_CHECK_MSG(file_count_.load() == 0,
+               "a FilterCache is destroyed before a FilterReader or an "
+               "HFileReader that uses it; declare the cache first");
+}
+
+}  // namespace cache
 
 }  // namespace rowbloom

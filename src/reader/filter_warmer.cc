@@ -9,7 +9,6 @@
 
 #include "cache/cached_chunks.h"
 #include "cache/file_id.h"
-#include "cache/load_ledger.h"
 #include "reader/resident_chunk.h"
 #include "util/check.h"
 
@@ -39,15 +38,10 @@ class FilterWarmer final : public FilterChunkObserver {
         {offset, filter.descriptor, identity_}, steps, units, Kernel::kBest,
         nullptr, static_cast<size_t>(chunk));
     if (!resident.ok()) return;  // A reader would refuse it as well.
-    FilterCache::EntryOptions entry;
-    entry.charge_bytes =
-        reader::ResidentChunk::ChargeBytes(filter.descriptor, steps);
-    entry.priority = options_.priority;
-    entry.role = FilterCacheRole::kChunk;
-    std::unique_ptr<cache::CachedFilter> cached = *std::move(resident);
-    FilterCache::Handle* handle = cache_.InsertFilter(
-        {options_.file_id, chunk}, &cached, entry, /*shortcut=*/nullptr);
-    if (handle != nullptr) cache_.Release(handle);
+    cache_.PutChunk(
+        {options_.file_id, chunk}, *std::move(resident),
+        reader::ResidentChunk::ChargeBytes(filter.descriptor, steps),
+        options_.priority, /*shortcut=*/nullptr);
   }
 
   void OnFinish(uint64_t identity) override { identity_->store(identity); }
