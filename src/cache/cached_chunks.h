@@ -81,12 +81,24 @@ class ChunkCache : public FilterCache {
     return static_cast<ChunkCache&>(cache);
   }
 
+  Handle* Lookup(const FilterCacheKey& key) final {
+    return FindEntry(key, /*counts=*/true);
+  }
+  Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
+                 const EntryOptions& options) final {
+    return InsertEntry(key, value, options, nullptr, nullptr);
+  }
   // Inserts as Insert() does. The cache keeps the shortcut, if there is one,
   // pointed at the filter until the entry leaves it or DropShortcut() returns.
-  virtual Handle* InsertFilter(const FilterCacheKey& key,
-                               std::unique_ptr<CachedFilter>* filter,
-                               const EntryOptions& options,
-                               Shortcut* shortcut) = 0;
+  Handle* InsertFilter(const FilterCacheKey& key,
+                       std::unique_ptr<CachedFilter>* filter,
+                       const EntryOptions& options, Shortcut* shortcut) {
+    const CachedFilter* const raw = filter->get();
+    std::unique_ptr<Value> value = std::move(*filter);
+    Handle* const handle = InsertEntry(key, &value, options, raw, shortcut);
+    filter->reset(static_cast<CachedFilter*>(value.release()));
+    return handle;
+  }
   // Inserts a chunk of a file and releases it. The filter is destroyed if there
   // is no room.
   void PutChunk(const FilterCacheKey& key, std::unique_ptr<CachedFilter> filter,
@@ -98,7 +110,9 @@ class ChunkCache : public FilterCache {
     if (handle != nullptr) Release(handle);
   }
   // Looks up as Lookup() does, but counts nothing: readers count by samples.
-  virtual Handle* LookupFilter(const FilterCacheKey& key) = 0;
+  Handle* LookupFilter(const FilterCacheKey& key) {
+    return FindEntry(key, /*counts=*/false);
+  }
   // If a held filter has no shortcut, calls take(it) under the cache's lock and
   // gives it this one.
   virtual void AdoptFilter(Handle* handle,
@@ -119,6 +133,14 @@ class ChunkCache : public FilterCache {
   const std::shared_ptr<LoadLedger>& shared_ledger() const { return ledger_; }
 
  protected:
+  // See Lookup(); `counts`: as a hit or a miss.
+  virtual Handle* FindEntry(const FilterCacheKey& key, bool counts) = 0;
+  // `filter` is *value if that is a filter, else nullptr.
+  virtual Handle* InsertEntry(const FilterCacheKey& key,
+                              std::unique_ptr<Value>* value,
+                              const EntryOptions& options,
+                              const CachedFilter* filter,
+                              Shortcut* shortcut) = 0;
   size_t index_bytes_outside() const {
     return static_cast<size_t>(
         index_bytes_outside_.load(std::memory_order_relaxed));

@@ -21,13 +21,6 @@ class HostedCache final : public cache::ChunkCache {
   HostedCache(std::unique_ptr<HostCache> host, const LoadRules& rules)
       : ChunkCache(rules), host_(std::move(host)) {}
 
-  Handle* Lookup(const FilterCacheKey& key) override {
-    return host_->Lookup(key);
-  }
-  Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
-                 const EntryOptions& options) override {
-    return host_->Insert(key, value, options);
-  }
   Value* ValueOf(Handle* handle) const override {
     return host_->ValueOf(handle);
   }
@@ -41,18 +34,6 @@ class HostedCache final : public cache::ChunkCache {
     return usage;
   }
 
-  Handle* InsertFilter(const FilterCacheKey& key,
-                       std::unique_ptr<CachedFilter>* filter,
-                       const EntryOptions& options,
-                       Shortcut* /*shortcut*/) override {
-    std::unique_ptr<Value> value = std::move(*filter);
-    Handle* handle = host_->Insert(key, &value, options);
-    filter->reset(static_cast<CachedFilter*>(value.release()));
-    return handle;
-  }
-  Handle* LookupFilter(const FilterCacheKey& key) override {
-    return host_->Lookup(key);
-  }
   void AdoptFilter(Handle* /*handle*/,
                    const std::function<void(CachedFilter*)>& /*take*/,
                    Shortcut* /*shortcut*/) override {}
@@ -68,6 +49,16 @@ class HostedCache final : public cache::ChunkCache {
   }
 
  private:
+  Handle* FindEntry(const FilterCacheKey& key, bool /*counts*/) override {
+    return host_->Lookup(key);
+  }
+  Handle* InsertEntry(const FilterCacheKey& key, std::unique_ptr<Value>* value,
+                      const EntryOptions& options,
+                      const CachedFilter* /*filter*/,
+                      Shortcut* /*shortcut*/) override {
+    return host_->Insert(key, value, options);
+  }
+
   const std::unique_ptr<HostCache> host_;
 };
 

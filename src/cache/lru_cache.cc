@@ -445,31 +445,6 @@ class ShardedLruCache final : public ChunkCache {
     ShardedLruCache::SetCapacity(options.capacity_bytes);
   }
 
-  Handle* Lookup(const FilterCacheKey& key) override {
-    const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Lookup(hashed, /*counts=*/true));
-  }
-
-  Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
-                 const EntryOptions& options) override {
-    const HashedKey hashed = HashKey(key);
-    return HandleOf(
-        ShardOf(hashed).Insert(hashed, value, options, nullptr, nullptr));
-  }
-
-  Handle* InsertFilter(const FilterCacheKey& key,
-                       std::unique_ptr<CachedFilter>* filter,
-                       const EntryOptions& options,
-                       Shortcut* shortcut) override {
-    const HashedKey hashed = HashKey(key);
-    const CachedFilter* const raw = filter->get();
-    std::unique_ptr<Value> value = std::move(*filter);
-    Handle* handle = HandleOf(
-        ShardOf(hashed).Insert(hashed, &value, options, raw, shortcut));
-    filter->reset(static_cast<CachedFilter*>(value.release()));
-    return handle;
-  }
-
   Value* ValueOf(Handle* handle) const override {
     return EntryOf(handle)->value.get();
   }
@@ -486,11 +461,6 @@ class ShardedLruCache final : public ChunkCache {
 
   void EraseFile(uint64_t file_id) override {
     for (LruShard& shard : shards_) shard.EraseFile(file_id);
-  }
-
-  Handle* LookupFilter(const FilterCacheKey& key) override {
-    const HashedKey hashed = HashKey(key);
-    return HandleOf(ShardOf(hashed).Lookup(hashed, /*counts=*/false));
   }
 
   void AdoptFilter(Handle* handle,
@@ -531,6 +501,18 @@ class ShardedLruCache final : public ChunkCache {
   }
 
  private:
+  Handle* FindEntry(const FilterCacheKey& key, bool counts) override {
+    const HashedKey hashed = HashKey(key);
+    return HandleOf(ShardOf(hashed).Lookup(hashed, counts));
+  }
+  Handle* InsertEntry(const FilterCacheKey& key, std::unique_ptr<Value>* value,
+                      const EntryOptions& options, const CachedFilter* filter,
+                      Shortcut* shortcut) override {
+    const HashedKey hashed = HashKey(key);
+    return HandleOf(
+        ShardOf(hashed).Insert(hashed, value, options, filter, shortcut));
+  }
+
   const LruShard& ShardOf(const HashedKey& key) const {
     return const_cast<ShardedLruCache*>(this)->ShardOf(key);
   }
