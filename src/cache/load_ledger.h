@@ -41,15 +41,25 @@ class LoadLedger {
   // is free.
   void GrantUpTo(uint64_t bytes);
   // True if the grants cover all loads so far.
-  bool WithinGrants() const;
+  bool WithinGrants() const {
+    return static_cast<int64_t>(loaded_bytes()) <
+           granted_bytes_.load(std::memory_order_relaxed);
+  }
 
   // Counts `lookups` with the same answer, where a lookup that is not answered
   // "no" costs a data read of `cost_bytes`.
   void CountLookups(uint64_t lookups, FilterAnswer answer, uint64_t cost_bytes);
-  void CountLoad(uint64_t bytes);
+  void CountLoad(uint64_t bytes) {
+    loaded_bytes_.fetch_add(bytes, std::memory_order_relaxed);
+    balance_bytes_.fetch_sub(static_cast<int64_t>(bytes),
+                             std::memory_order_relaxed);
+  }
   // True if a load may follow planned loads of `planned_bytes`, which are not
   // counted yet.
-  bool MayLoad(uint64_t planned_bytes = 0) const;
+  bool MayLoad(uint64_t planned_bytes = 0) const {
+    const int64_t balance = balance_bytes();
+    return balance > 0 && static_cast<uint64_t>(balance) > planned_bytes;
+  }
   int64_t balance_bytes() const {
     return balance_bytes_.load(std::memory_order_relaxed);
   }
@@ -62,17 +72,22 @@ class LoadLedger {
     uint32_t half_lives = 0;
     uint64_t lookups = 0;
   };
-  Moment Now() const;
+  Moment Now() const { return {half_lives(), lookups()}; }
   uint32_t half_lives() const {
     return half_lives_.load(std::memory_order_relaxed);
   }
   uint64_t lookups() const { return lookups_.load(std::memory_order_relaxed); }
   // Lookups whose chunk was not in memory.
   uint64_t misses() const { return misses_.load(std::memory_order_relaxed); }
-  uint64_t HalfLifeLookups() const;
+  uint64_t HalfLifeLookups() const {
+    return rules_.half_life_lookups *
+           static_cast<uint64_t>(std::max<int64_t>(chunk_count(), 1));
+  }
   // All lookups since `begin`, each weighted by its age.
   double WeightSince(const Moment& begin) const;
-  void AddChunks(int64_t count);
+  void AddChunks(int64_t count) {
+    chunk_count_.fetch_add(count, std::memory_order_relaxed);
+  }
   int64_t chunk_count() const {
     return chunk_count_.load(std::memory_order_relaxed);
   }
@@ -103,11 +118,6 @@ inline void LoadLedger::GrantUpTo(uint64_t bytes) {
   }
 }
 
-inline bool LoadLedger::WithinGrants() const {
-  return static_cast<int64_t>(loaded_bytes_.load(std::memory_order_relaxed)) <
-         granted_bytes_.load(std::memory_order_relaxed);
-}
-
 inline void LoadLedger::CountLookups(uint64_t lookups, FilterAnswer answer,
                                      uint64_t cost_bytes) {
   const uint64_t negatives = answer == FilterAnswer::kNo ? lookups : 0;
@@ -136,31 +146,6 @@ inline void LoadLedger::CountLookups(uint64_t lookups, FilterAnswer answer,
                                                std::memory_order_relaxed)) {
     half_lives_.fetch_add(1, std::memory_order_relaxed);
   }
-}
-
-inline void LoadLedger::CountLoad(uint64_t bytes) {
-  loaded_bytes_.fetch_add(bytes, std::memory_order_relaxed);
-  balance_bytes_.fetch_sub(static_cast<int64_t>(bytes),
-                           std::memory_order_relaxed);
-}
-
-inline bool LoadLedger::MayLoad(uint64_t planned_bytes) const {
-  const int64_t balance = balance_bytes();
-  return balance > 0 && static_cast<uint64_t>(balance) > planned_bytes;
-}
-
-inline void LoadLedger::AddChunks(int64_t count) {
-  chunk_count_.fetch_add(count, std::memory_order_relaxed);
-}
-
-inline uint64_t LoadLedger::HalfLifeLookups() const {
-  const int64_t chunks = chunk_count_.load(std::memory_order_relaxed);
-  return rules_.half_life_lookups *
-         static_cast<uint64_t>(std::max<int64_t>(chunks, 1));
-}
-
-inline LoadLedger::Moment LoadLedger::Now() const {
-  return {half_lives(), lookups()};
 }
 
 inline double LoadLedger::WeightSince(const Moment& begin) const {
