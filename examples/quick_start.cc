@@ -35,5 +35,5 @@ int main() {
   const auto key = rowbloom::FilterKey::RowCol("user17", "phone");
   const bool may_contain = (*reader)->MayContain(key);
   std::puts(may_contain ? "maybe: read the SST" : "no");
-  if (may_contain) (*reader)->TellOutcome(key, /*key_was_there=*/false);
+  if (may_contain) (*reader)->TellOutcome(/*key_was_there=*/false);
 }

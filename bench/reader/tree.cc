@@ -97,7 +97,7 @@ bool OpenTree::Get(uint64_t row, size_t level) {
       ++(i == level ? reads_.needed_blocks : reads_.wasted_blocks);
     }
     if (may_contain && reader != nullptr) {
-      reader->TellOutcome(key, i == level);
+      reader->TellOutcome(i == level);
       if (memo_ != nullptr && i != level) {
         memo_->Remember(reader->file_id(), key);
       }

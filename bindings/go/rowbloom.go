@@ -67,10 +67,6 @@ static inline int32_t offer(const rowbloom_reader* reader,
                             size_t size, key k) {
   return rowbloom_reader_offer(reader, load, ROWBLOOM_OK, bytes, size, KEY);
 }
-static inline void tell_outcome(const rowbloom_reader* reader, key k,
-                                bool key_was_there, uint64_t read_bytes) {
-  rowbloom_reader_tell_outcome(reader, KEY, key_was_there, read_bytes);
-}
 */
 import "C"
 
@@ -513,8 +509,8 @@ func (r *BlockReader) Offer(load Load, bytes []byte, k Key) Answer {
 	return Answer(C.offer(r.handle, &l, pointer(bytes), C.size_t(len(bytes)), k.c))
 }
 
-func (r *BlockReader) TellOutcome(k Key, keyWasThere bool, readBytes uint64) {
-	C.tell_outcome(r.handle, k.c, C.bool(keyWasThere), C.uint64_t(readBytes))
+func (r *BlockReader) TellOutcome(keyWasThere bool, readBytes uint64) {
+	C.rowbloom_reader_tell_outcome(r.handle, C.bool(keyWasThere), C.uint64_t(readBytes))
 }
 
 func (r *BlockReader) Verify() error {

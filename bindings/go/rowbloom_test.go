@@ -193,8 +193,8 @@ func TestReader(t *testing.T) {
 	if !answers[0] || !answers[1] {
 		t.Error("row 2 was lost")
 	}
-	reader.TellOutcome(Row(row(0)), true, 4096)
-	reader.TellOutcome(Row(row(0)), false, UnknownBytes)
+	reader.TellOutcome(true, 4096)
+	reader.TellOutcome(false, UnknownBytes)
 	stats.Add(OpenErrors, 2)
 	if stats.Get(TruePositives) != 1 || stats.Get(OpenErrors) != 2 || stats.Get(LoadErrors) != 1 {
 		t.Error(stats.Prometheus())

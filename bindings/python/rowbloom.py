@@ -115,7 +115,7 @@ _readers_may_contain = _function("readers_may_contain", None,
 _reader_ask = _function("reader_ask", c_int32, c_void_p, *_KEY, POINTER(Load))
 _reader_offer = _function("reader_offer", c_int32, c_void_p, POINTER(Load),
                           c_int32, c_char_p, c_size_t, *_KEY)
-_reader_tell_outcome = _function("reader_tell_outcome", None, c_void_p, *_KEY,
+_reader_tell_outcome = _function("reader_tell_outcome", None, c_void_p,
                                  c_bool, c_uint64)
 _reader_verify = _function("reader_verify", c_int32, c_void_p, POINTER(_Error))
 _codec_new = _function("codec_new", c_int32, c_char_p, *_OUT)
@@ -308,10 +308,8 @@ class BlockReader(_Object):
         return _reader_offer(self._handle, byref(load), code, data, len(data),
                              *_key(row, qualifier))
 
-    def tell_outcome(self, row, qualifier=None, *, key_was_there,
-                     read_bytes=UNKNOWN_BYTES):
-        _reader_tell_outcome(self._handle, *_key(row, qualifier),
-                             key_was_there, read_bytes)
+    def tell_outcome(self, *, key_was_there, read_bytes=UNKNOWN_BYTES):
+        _reader_tell_outcome(self._handle, key_was_there, read_bytes)
 
     def verify(self):
         _call(_reader_verify, self._handle)

@@ -77,7 +77,7 @@ class Rowbloom(unittest.TestCase):
             rowbloom.may_contain_each([reader, reader], row(1)), [False] * 2)
         self.assertEqual(
             rowbloom.may_contain_each([reader, reader], row(2)), [True] * 2)
-        reader.tell_outcome(row(0), key_was_there=True, read_bytes=4096)
+        reader.tell_outcome(key_was_there=True, read_bytes=4096)
         stats.add("open_errors", 2)
         self.assertEqual(stats.get("true_positives"), 1)
         self.assertEqual(stats.get("load_errors"), 1)

@@ -348,7 +348,7 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
       std::optional<std::string> value;
       const auto found = sst->Get(cell_key, &value, &stats_.reads);
       if (!found.ok()) return found.status();
-      sst->TellOutcome(filter_key, *found);
+      sst->TellOutcome(*found);
       if (*found) return value;  // Newest first: other SSTs do not matter.
     }
   }
@@ -380,7 +380,7 @@ absl::Status MiniKv::VisitRows(const rowbloom::FilterKey& rows,
       }
       auto cells = sst->NewIterator(from, &stats_.reads);
       if (!cells->status().ok()) return cells->status();
-      sst->TellOutcome(rows, cells->Valid() && is_among(cells->cell()));
+      sst->TellOutcome(cells->Valid() && is_among(cells->cell()));
       sources.push_back(std::move(cells));
     }
   }

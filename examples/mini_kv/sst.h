@@ -161,8 +161,8 @@ class SstReader {
   }
   // Reports what the file had after a "maybe": statistics count false positives
   // with it, and filters learn what they are worth.
-  void TellOutcome(const rowbloom::FilterKey& key, bool key_was_there) const {
-    if (filter_ != nullptr) filter_->TellOutcome(key, key_was_there);
+  void TellOutcome(bool key_was_there) const {
+    if (filter_ != nullptr) filter_->TellOutcome(key_was_there);
   }
 
   // Sets *value, to nullopt for a tombstone, if the file has the cell.

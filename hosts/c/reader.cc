@@ -178,14 +178,10 @@ int32_t rowbloom_reader_offer(const rowbloom_reader* reader,
 }
 
 void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
-                                  const void* row, size_t row_size,
-                                  const void* qualifier, size_t qualifier_size,
                                   bool key_was_there, uint64_t read_bytes) {
   static_assert(FilterReader::kUnknownBytes == ROWBLOOM_UNKNOWN_BYTES);
-  const std::optional<FilterKey> key =
-      KeyOf(row, row_size, qualifier, qualifier_size);
-  if (reader == nullptr || !key) return;
-  Shared([&] { reader->reader->TellOutcome(*key, key_was_there, read_bytes); });
+  if (reader == nullptr) return;
+  Shared([&] { reader->reader->TellOutcome(key_was_there, read_bytes); });
 }
 
 rowbloom_code rowbloom_reader_verify(const rowbloom_reader* reader,

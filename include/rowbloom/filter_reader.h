@@ -210,7 +210,7 @@ class FilterReader {
   // `key_was_there`: the file has a cell of the key, even one that is deleted,
   // too new or too old to be returned, or a tombstone.
   static constexpr uint64_t kUnknownBytes = ~uint64_t{0};
-  void TellOutcome(const FilterKey& key, bool key_was_there,
+  void TellOutcome(bool key_was_there,
                    uint64_t read_bytes = kUnknownBytes) const;
 
   // Reads the whole block and checks every checksum and invariant.

@@ -19,8 +19,7 @@ FilterAnswer FilterReader::Offer(const FilterLoad& load,
   return reader_->Offer(load, bytes, key);
 }
 
-void FilterReader::TellOutcome(const FilterKey& /*key*/, bool key_was_there,
-                               uint64_t read_bytes) const {
+void FilterReader::TellOutcome(bool key_was_there, uint64_t read_bytes) const {
   reader_->TellOutcome(key_was_there, read_bytes);
 }
 

@@ -311,7 +311,7 @@ class ReaderLife {
   }
   void Check(size_t which, const FilterKey& key, bool answer, bool tell) {
     REQUIRE(answer || !IsThere(key));
-    if (answer && tell) readers_[which]->TellOutcome(key, IsThere(key), 4096);
+    if (answer && tell) readers_[which]->TellOutcome(IsThere(key), 4096);
   }
   void Ask(size_t which, const Cell& cell, uint8_t how, int times) {
     const FilterKey row = FilterKey::Row(cell.row);

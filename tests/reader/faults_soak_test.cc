@@ -132,7 +132,7 @@ class SoakRound {
     ++counts_->lookups;
     ASSERT_TRUE(answer || !IsThere(number)) << "lost " << key.row();
     if (answer && random_.Below(2) == 0) {
-      reader_->TellOutcome(key, IsThere(number), 4096);
+      reader_->TellOutcome(IsThere(number), 4096);
     }
   }
   void AskOne() {

@@ -39,7 +39,7 @@ class LateBindingTest : public ::testing::Test {
       const std::string row = NumberedRow(2 * random_.Below(kRows) + 1);
       if (!reader_->MayContain(row)) continue;
       ++positives;
-      reader_->TellOutcome(FilterKey::Row(row), false, 4096);
+      reader_->TellOutcome(false, 4096);
     }
     return positives;
   }
@@ -102,7 +102,7 @@ TEST_F(LateBindingTest, HotChunksAreMorePrecise) {
     const uint64_t range = random_.Below(16) == 0 ? kRows : kRows / 4;
     const std::string row = NumberedRow(2 * random_.Below(range) + 1);
     if (reader_->MayContain(row)) {
-      reader_->TellOutcome(FilterKey::Row(row), false, 4096);
+      reader_->TellOutcome(false, 4096);
     }
   }
   const std::vector<uint32_t> steps = reader_->LoadedSteps();

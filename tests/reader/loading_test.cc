@@ -232,7 +232,7 @@ double ReadShare(const FilterReader& reader, const CountingSource& counting,
     EXPECT_TRUE(answer || !there);
     if (!answer) continue;
     data += kData;
-    reader.TellOutcome(FilterKey::Row(row), there, kData);
+    reader.TellOutcome(there, kData);
   }
   return static_cast<double>(counting.read_bytes() + data) /
          static_cast<double>(kLookups * kData);

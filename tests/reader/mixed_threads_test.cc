@@ -61,7 +61,7 @@ class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
     if (number % 2 == 0) {
       lost_ += !answer;
     } else if (answer) {
-      reader.TellOutcome(key, false, 4096);
+      reader.TellOutcome(false, 4096);
     }
   }
 

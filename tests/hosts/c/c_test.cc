@@ -666,10 +666,8 @@ TEST_F(CReader, OutcomesAreCounted) {
   ASSERT_EQ(Open("always_load=true;pinned=true"), ROWBLOOM_OK);
   const std::string row = NumberedRow(2);
   EXPECT_TRUE(MayContain(row));
-  rowbloom_reader_tell_outcome(reader_, row.data(), row.size(), nullptr, 0,
-                               true, 4096);
-  rowbloom_reader_tell_outcome(reader_, row.data(), row.size(), "x", 1, false,
-                               ROWBLOOM_UNKNOWN_BYTES);
+  rowbloom_reader_tell_outcome(reader_, true, 4096);
+  rowbloom_reader_tell_outcome(reader_, false, ROWBLOOM_UNKNOWN_BYTES);
   EXPECT_EQ(Count(ROWBLOOM_TRUE_POSITIVES), 1u);
   EXPECT_EQ(Count(ROWBLOOM_FALSE_POSITIVES), 1u);
   rowbloom_stats_add(stats_, ROWBLOOM_OPEN_ERRORS, 3);
@@ -797,8 +795,7 @@ TEST_F(CReader, NullIsToldAndAnswersMaybe) {
       ROWBLOOM_MAYBE);
   EXPECT_EQ(rowbloom_reader_offer(reader_, &load, 0, "", 0, "r", 1, nullptr, 7),
             ROWBLOOM_MAYBE);
-  rowbloom_reader_tell_outcome(nullptr, "r", 1, nullptr, 0, true, 0);
-  rowbloom_reader_tell_outcome(reader_, nullptr, 1, nullptr, 0, true, 0);
+  rowbloom_reader_tell_outcome(nullptr, true, 0);
   ExpectNull(rowbloom_reader_verify(nullptr, &error_), error_, "reader");
   rowbloom_reader_free(nullptr);
 

@@ -239,10 +239,6 @@ extern "C" {
     ) -> i32;
     pub fn rowbloom_reader_tell_outcome(
         reader: *const rowbloom_reader,
-        row: *const c_void,
-        row_size: usize,
-        qualifier: *const c_void,
-        qualifier_size: usize,
         key_was_there: bool,
         read_bytes: u64,
     );

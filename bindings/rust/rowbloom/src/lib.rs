@@ -472,15 +472,9 @@ impl<S: Source> BlockReader<S> {
         answer != sys::ROWBLOOM_NO
     }
     /// After a "maybe": what the engine found, and the bytes it read, if known.
-    pub fn tell_outcome(&self, key: Key<'_>, key_was_there: bool, read_bytes: Option<u64>) {
+    pub fn tell_outcome(&self, key_was_there: bool, read_bytes: Option<u64>) {
         let bytes = read_bytes.unwrap_or(sys::ROWBLOOM_UNKNOWN_BYTES);
-        with_key!(
-            sys::rowbloom_reader_tell_outcome,
-            self.handle.0,
-            key,
-            key_was_there,
-            bytes
-        )
+        unsafe { sys::rowbloom_reader_tell_outcome(self.handle.0, key_was_there, bytes) }
     }
     pub fn verify(&self) -> Result<()> {
         call(|error| unsafe { sys::rowbloom_reader_verify(self.handle.0, error) })

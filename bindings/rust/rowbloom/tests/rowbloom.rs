@@ -151,8 +151,8 @@ fn readers_answer_on_four_threads() {
     assert_eq!(answers, [true, true]);
     let answers = BlockReader::may_contain_each(&both, Key::row(b"absent"));
     assert_eq!(answers, [false, false]);
-    reader.tell_outcome(Key::row(&row(0)), true, Some(4096));
-    reader.tell_outcome(Key::row(&row(0)), false, None);
+    reader.tell_outcome(true, Some(4096));
+    reader.tell_outcome(false, None);
     stats.add(sys::ROWBLOOM_OPEN_ERRORS, 1);
     assert_eq!(stats.get(sys::ROWBLOOM_TRUE_POSITIVES), 1);
     let text = stats.prometheus().unwrap();

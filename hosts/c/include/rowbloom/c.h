@@ -368,9 +368,6 @@ ROWBLOOM_API int32_t rowbloom_reader_offer(
 // key, even as a tombstone or with a version that is not returned, and how many
 // bytes the caller read for it.
 ROWBLOOM_API void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
-                                               const void* row, size_t row_size,
-                                               const void* qualifier,
-                                               size_t qualifier_size,
                                                bool key_was_there,
                                                uint64_t read_bytes);
 // Reads the whole block and checks every checksum.
