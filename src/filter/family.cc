@@ -8,7 +8,6 @@
 #include "filter/blocked_bloom/blocked_bloom.h"
 #include "filter/compact/compact.h"
 #include "filter/fast/fast.h"
-#include "util/cpu.h"
 
 namespace rowbloom {
 
@@ -94,21 +93,35 @@ std::string_view KernelName(Kernel kernel) {
   return "unknown";
 }
 
+// Asks for all sets that src/CMakeLists.txt compiles a kernel for: those that a
+// kernel's name leaves out came before the one that it says, or with it.
 bool KernelAvailable(Kernel kernel) {
   switch (kernel) {
     case Kernel::kBest:
     case Kernel::kPortable:
       return true;
+#if defined(__x86_64__)
     case Kernel::kSse42:
-      return util::CpuHasSse42();
+      return __builtin_cpu_supports("sse4.2") &&
+             __builtin_cpu_supports("ssse3") &&
+             __builtin_cpu_supports("popcnt");
     case Kernel::kAvx2:
-      return util::CpuHasAvx2();
-    case Kernel::kNeon:
-      return util::CpuHasNeon();
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
+             __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
     case Kernel::kAvx512:
-      return util::CpuHasAvx512();
+      return KernelAvailable(Kernel::kAvx2) &&
+             __builtin_cpu_supports("avx512f") &&
+             __builtin_cpu_supports("avx512bw") &&
+             __builtin_cpu_supports("avx512vl") &&
+             __builtin_cpu_supports("avx512bitalg") &&
+             __builtin_cpu_supports("avx512vpopcntdq");
+#elif defined(__AARCH64EL__)
+    case Kernel::kNeon:
+      return true;
+#endif
+    default:
+      return false;
   }
-  return false;
 }
 
 std::vector<Kernel> AvailableKernels() {
