@@ -5,21 +5,54 @@
 #ifndef ROWBLOOM_FILTER_COLLECTING_BUILDER_H_
 #define ROWBLOOM_FILTER_COLLECTING_BUILDER_H_
 
-#include <memory>
+#include <utility>
+#include <vector>
 
 #include "filter/digest_order.h"
+#include "filter/family.h"
 #include "rowbloom/filter.h"
+#include "util/digest.h"
 
 namespace rowbloom::filter {
 
-// Encodes at least one digest; does not set the key count and the checksums.
-using EncodeFunction = EncodedFilter (*)(DigestList digests,
-                                         double bits_per_key, Kernel kernel);
-
 // Collapses runs of equal digests, and passes the rest to `encode`.
-std::unique_ptr<FilterBuilder> NewCollectingBuilder(EncodeFunction encode,
-                                                    double bits_per_key,
-                                                    Kernel kernel);
+class CollectingBuilder final : public FilterBuilder {
+ public:
+  // Encodes at least one digest; does not set the key count and the checksums.
+  using EncodeFunction = EncodedFilter (*)(DigestList digests,
+                                           double bits_per_key, Kernel kernel);
+
+  CollectingBuilder(EncodeFunction encode, double bits_per_key, Kernel kernel)
+      : encode_(encode), bits_per_key_(bits_per_key), kernel_(kernel) {}
+
+  void Add(KeyDigest digest) override {
+    if (!digests_.EndsWith(digest.value)) digests_.Add(digest.value);
+  }
+  uint64_t key_count() const override { return digests_.size(); }
+  size_t memory_usage_bytes() const override {
+    return digests_.memory_usage_bytes();
+  }
+  EncodedFilter Finish() override {
+    const uint64_t key_count = digests_.size();
+    if (key_count == 0) {
+      return kAlwaysMaybeFamily.new_builder(bits_per_key_, kernel_)->Finish();
+    }
+    EncodedFilter filter = encode_(std::move(digests_), bits_per_key_, kernel_);
+    FilterDescriptor& descriptor = filter.descriptor;
+    descriptor.key_count = key_count;
+    const std::vector<std::string_view> units = filter.UnitViews();
+    for (size_t u = 0; u < units.size(); ++u) {
+      descriptor.unit_checksum[u] = util::Checksum32(units[u]);
+    }
+    return filter;
+  }
+
+ private:
+  const EncodeFunction encode_;
+  const double bits_per_key_;
+  const Kernel kernel_;
+  DigestList digests_;
+};
 
 }  // namespace rowbloom::filter
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -124,7 +125,7 @@ const FilterFamily kBlockedBloomFamily = {
                             : LineCount(bits_per_key, key_count) * kLineSize;
     },
     [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
-      return NewCollectingBuilder(Encode, bits_per_key, kernel);
+      return std::make_unique<CollectingBuilder>(Encode, bits_per_key, kernel);
     },
     Parse,
     nullptr};

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 #include <utility>
@@ -442,7 +443,7 @@ const FilterFamily kCompactFamily = {
     MaxKeys,
     SizeBytes,
     [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
-      return NewCollectingBuilder(Encode, bits_per_key, kernel);
+      return std::make_unique<CollectingBuilder>(Encode, bits_per_key, kernel);
     },
     Parse,
     &kCutter};

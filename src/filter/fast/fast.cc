@@ -3,6 +3,7 @@
 #include "filter/fast/fast.h"
 
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -136,7 +137,7 @@ const FilterFamily kFastFamily = {
       if (FastPlanesFor(bits_per_key) == 0) {
         return kBlockedBloomFamily.new_builder(bits_per_key, kernel);
       }
-      return NewCollectingBuilder(Encode, bits_per_key, kernel);
+      return std::make_unique<CollectingBuilder>(Encode, bits_per_key, kernel);
     },
     Parse, nullptr};
 
