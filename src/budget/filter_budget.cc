@@ -48,16 +48,12 @@ absl::Status CheckOptions(const FilterBudgetOptions& options) {
 
 absl::Status CheckRuns(absl::Span<const TreeRun> runs) {
   for (const TreeRun& run : runs) {
-    if (absl::Status status =
-            CheckShare("block_miss_share", run.block_miss_share, 0);
-        !status.ok()) {
-      return status;
+    absl::Status status =
+        CheckShare("block_miss_share", run.block_miss_share, 0);
+    if (status.ok() && run.absent_asks.has_value()) {
+      status = CheckShare("absent_asks", *run.absent_asks, 0);
     }
-    if (!run.absent_asks.has_value()) continue;
-    if (absl::Status status = CheckShare("absent_asks", *run.absent_asks, 0);
-        !status.ok()) {
-      return status;
-    }
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
@@ -313,22 +309,20 @@ double TreeWaste::percent_of_optimum() const {
 absl::StatusOr<TreeWaste> MeasureWaste(const FilterCost& cost,
                                        absl::Span<const RunFilters> runs,
                                        double missing_share) {
-  if (absl::Status status = CheckShare("missing_share", missing_share, 0);
-      !status.ok()) {
-    return status;
-  }
+  absl::Status status = CheckShare("missing_share", missing_share, 0);
+  if (!status.ok()) return status;
   std::vector<TreeRun> tree;
   for (const RunFilters& filters : runs) {
-    if (absl::Status status = CheckShare("fpr", filters.fpr, 0); !status.ok()) {
-      return status;
-    }
+    status = CheckShare("fpr", filters.fpr, 0);
+    if (!status.ok()) return status;
     if (!(filters.bits_per_key >= 0 && std::isfinite(filters.bits_per_key))) {
       return absl::InvalidArgumentError(absl::StrCat(
           "bits_per_key ", filters.bits_per_key, " is not 0 or more"));
     }
     tree.push_back(filters.run);
   }
-  if (absl::Status status = CheckRuns(tree); !status.ok()) return status;
+  status = CheckRuns(tree);
+  if (!status.ok()) return status;
   const std::vector<double> asks = AbsentAsks(tree, missing_share);
   const double key_count = KeyCount(tree);
   TreeWaste waste;
