@@ -15,9 +15,8 @@ std::unique_ptr<FilterFile> OpenByPlace(const std::string& /*place*/) {
   return nullptr;
 }
 
-FilterFileOrError OpenHFile(
-    const std::string& /*path*/,
-    const std::shared_ptr<const RandomAccessSource>& /*source*/) {
+FilterFileOrError OpenHFile(const std::string& /*path*/,
+                            const Source& /*source*/) {
   return nullptr;
 }
 

@@ -54,8 +54,7 @@ void AddKey(const std::string& which, const std::string& row,
 
 class FilterBlockFile : public FilterFile {
  public:
-  FilterBlockFile(std::shared_ptr<const RandomAccessSource> source,
-                  std::unique_ptr<FilterStats> stats,
+  FilterBlockFile(Source source, std::unique_ptr<FilterStats> stats,
                   std::unique_ptr<FilterReader> reader)
       : source_(std::move(source)),
         stats_(std::move(stats)),
@@ -134,30 +133,21 @@ class FilterBlockFile : public FilterFile {
  private:
   std::string Asked(const FilterKey& key) const {
     const FilterBlockProperties& properties = reader_->properties();
-    switch (properties.bloom_type) {
-      case BloomType::kRow:
-        return "row";
-      case BloomType::kRowCol:
-        if (key.has_qualifier()) return "column";
-        return properties.has_row_keys ? "row" : "";
-      case BloomType::kRowPrefixFixedLength:
-        return "row prefix";
-      case BloomType::kNone:
-        break;
+    if (properties.bloom_type != BloomType::kRowCol || key.has_qualifier()) {
+      return AskedOf(properties.bloom_type);
     }
-    return "";
+    return properties.has_row_keys ? "row" : "";
   }
 
-  const std::shared_ptr<const RandomAccessSource> source_;
+  const Source source_;
   const std::unique_ptr<FilterStats> stats_;
   const std::unique_ptr<FilterReader> reader_;
 };
 
 }  // namespace
 
-FilterFileOrError OpenFilterBlock(
-    const std::string& /*path*/,
-    const std::shared_ptr<const RandomAccessSource>& source) {
+FilterFileOrError OpenFilterBlock(const std::string& /*path*/,
+                                  const Source& source) {
   const absl::StatusOr<bool> ends = EndsWith(*source, kFooterMagic);
   if (!ends.ok()) return ends.status();
   if (!*ends) return nullptr;

@@ -10,16 +10,8 @@
 namespace rowbloom::tools {
 namespace {
 
-// Null where it has no meaning, so that no reader uses it as a number.
-Json Ratio(double dividend, uint64_t divisor) {
-  if (divisor == 0) return nullptr;
-  return dividend / static_cast<double>(divisor);
-}
-
 // Tables of RocksDB, and those of LevelDB and Pebble, which are refused.
-FilterFileOrError OpenSst(
-    const std::string& path,
-    const std::shared_ptr<const RandomAccessSource>& source) {
+FilterFileOrError OpenSst(const std::string& path, const Source& source) {
   const absl::StatusOr<bool> is_of_pebble = EndsWith(*source, kPebbleMagic);
   if (!is_of_pebble.ok()) return is_of_pebble.status();
   if (*is_of_pebble) {
@@ -46,7 +38,7 @@ absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
   absl::StatusOr<std::unique_ptr<RandomAccessSource>> opened =
       OpenFileSource(path);
   if (!opened.ok()) return opened.status();
-  const std::shared_ptr<const RandomAccessSource> source = *std::move(opened);
+  const Source source = *std::move(opened);
 
   if (std::unique_ptr<FilterFile> file = OpenByPlace(place)) return file;
   for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile, OpenSavedRedisson,
@@ -76,13 +68,34 @@ absl::StatusOr<std::string> ReadBytes(const RandomAccessSource& source,
   return std::string(bytes);
 }
 
+absl::StatusOr<bool> HasBytes(const RandomAccessSource& source, uint64_t offset,
+                              std::string_view magic) {
+  if (source.size_bytes() < offset + magic.size()) return false;
+  const absl::StatusOr<std::string> bytes =
+      ReadBytes(source, offset, magic.size());
+  if (!bytes.ok()) return bytes.status();
+  return *bytes == magic;
+}
+
 absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,
                               std::string_view magic) {
-  if (source.size_bytes() < magic.size()) return false;
-  const absl::StatusOr<std::string> tail =
-      ReadBytes(source, source.size_bytes() - magic.size(), magic.size());
-  if (!tail.ok()) return tail.status();
-  return *tail == magic;
+  const uint64_t size = source.size_bytes();
+  if (size < magic.size()) return false;
+  return HasBytes(source, size - magic.size(), magic);
+}
+
+std::string AskedOf(BloomType type) {
+  switch (type) {
+    case BloomType::kRow:
+      return "row";
+    case BloomType::kRowCol:
+      return "column";
+    case BloomType::kRowPrefixFixedLength:
+      return "row prefix";
+    case BloomType::kNone:
+      break;
+  }
+  return "";
 }
 
 Json ChunkTotals::Add(uint64_t size_bytes, const FilterDescriptor& descriptor,
@@ -101,8 +114,7 @@ Json ChunkTotals::Add(uint64_t size_bytes, const FilterDescriptor& descriptor,
               {"unit_count", descriptor.unit_count},
               {"unit_size_bytes", std::move(unit_sizes)},
               {"key_count", descriptor.key_count},
-              {"bits_per_key", Ratio(8 * static_cast<double>(size_bytes),
-                                     descriptor.key_count)},
+              {"bits_per_key", Ratio(8 * size_bytes, descriptor.key_count)},
               {"expected_fpr", expected_fpr}};
 }
 
@@ -110,8 +122,7 @@ void ChunkTotals::AppendTo(Json* entry) const {
   (*entry)["chunk_count"] = chunk_count_;
   (*entry)["key_count"] = key_count_;
   (*entry)["filter_size_bytes"] = size_bytes_;
-  (*entry)["bits_per_key"] =
-      Ratio(8 * static_cast<double>(size_bytes_), key_count_);
+  (*entry)["bits_per_key"] = Ratio(8 * size_bytes_, key_count_);
   // A lookup asks one chunk, and each in proportion to its keys.
   (*entry)["expected_fpr"] = Ratio(expected_positives_, key_count_);
 }

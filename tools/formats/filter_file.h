@@ -23,6 +23,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "rowbloom/bloom_type.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/io.h"
@@ -76,10 +77,13 @@ class FilterFile {
   }
   // Checks every checksum and invariant; `with_cells` also checks that each
   // cell's keys are found, where the file has cells. Adds its measurements to
-  // *entry.
-  virtual absl::Status Verify(bool with_cells, Json* entry) const = 0;
-  // If false, Lookup() is not asked for deletes of a family.
+  // *entry. OK for a format whose damaged files fail to open.
+  virtual absl::Status Verify(bool /*with_cells*/, Json* /*entry*/) const {
+    return absl::OkStatus();
+  }
+  // If false, Lookup() is not asked for such questions.
   virtual bool has_family_deletes() const { return false; }
+  virtual bool has_qualifiers() const { return true; }
   // On error *answer is "maybe".
   virtual absl::Status Lookup(const LookupQuestion& question,
                               LookupAnswer* answer) const = 0;
@@ -94,24 +98,17 @@ absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
 
 // The formats. Each returns nullptr if the bytes are not of its format.
 using FilterFileOrError = absl::StatusOr<std::unique_ptr<FilterFile>>;
-FilterFileOrError OpenFilterBlock(
-    const std::string& path,
-    const std::shared_ptr<const RandomAccessSource>& source);
-FilterFileOrError OpenHFile(
-    const std::string& path,
-    const std::shared_ptr<const RandomAccessSource>& source);
+using Source = std::shared_ptr<const RandomAccessSource>;
+FilterFileOrError OpenFilterBlock(const std::string& path,
+                                  const Source& source);
+FilterFileOrError OpenHFile(const std::string& path, const Source& source);
 // Files beside HFiles, by their place; nullptr for any other.
 std::unique_ptr<FilterFile> OpenByPlace(const std::string& place);
-FilterFileOrError OpenMemFilter(
-    const std::string& path,
-    const std::shared_ptr<const RandomAccessSource>& source);
-
-FilterFileOrError OpenSavedRedisson(
-    const std::string& path,
-    const std::shared_ptr<const RandomAccessSource>& source);
-FilterFileOrError OpenSavedRedisBloom(
-    const std::string& path,
-    const std::shared_ptr<const RandomAccessSource>& source);
+FilterFileOrError OpenMemFilter(const std::string& path, const Source& source);
+FilterFileOrError OpenSavedRedisson(const std::string& path,
+                                    const Source& source);
+FilterFileOrError OpenSavedRedisBloom(const std::string& path,
+                                      const Source& source);
 FilterFileOrError OpenRocksDbSst(const std::string& path);
 // A filter on a server; the path is the URL.
 FilterFileOrError OpenRedisFilter(const std::string& url);
@@ -123,9 +120,15 @@ inline constexpr std::string_view kMemFilterMagic = "rbmemflt";
 
 absl::StatusOr<std::string> ReadBytes(const RandomAccessSource& source,
                                       uint64_t offset, uint64_t size);
-// True if the last bytes of the file are `magic`.
+// True if the bytes of the file at this offset are `magic`, or the last ones.
+absl::StatusOr<bool> HasBytes(const RandomAccessSource& source, uint64_t offset,
+                              std::string_view magic);
 absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,
                               std::string_view magic);
+
+// What a filter of this type is asked for: "row", "column", "row prefix" or,
+// for kNone, nothing.
+std::string AskedOf(BloomType type);
 
 // Sums over the chunks of a file, for its report.
 class ChunkTotals {

@@ -31,11 +31,6 @@ class MemFilterFile : public FilterFile {
     return absl::OkStatus();
   }
 
-  // A damaged filter fails to open, so this one is good.
-  absl::Status Verify(bool /*with_cells*/, Json* /*entry*/) const override {
-    return absl::OkStatus();
-  }
-
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
     const FilterKey key = question.key();
@@ -52,15 +47,13 @@ class MemFilterFile : public FilterFile {
 
 }  // namespace
 
-FilterFileOrError OpenMemFilter(
-    const std::string& /*path*/,
-    const std::shared_ptr<const RandomAccessSource>& source) {
+FilterFileOrError OpenMemFilter(const std::string& /*path*/,
+                                const Source& source) {
   const uint64_t size = source->size_bytes();
-  if (size < kMemFilterMagic.size()) return nullptr;
-  absl::StatusOr<std::string> bytes =
-      ReadBytes(*source, 0, kMemFilterMagic.size());
-  if (bytes.ok() && *bytes != kMemFilterMagic) return nullptr;
-  if (bytes.ok()) bytes = ReadBytes(*source, 0, size);
+  const auto is_saved = HasBytes(*source, 0, kMemFilterMagic);
+  if (!is_saved.ok()) return is_saved.status();
+  if (!*is_saved) return nullptr;
+  const absl::StatusOr<std::string> bytes = ReadBytes(*source, 0, size);
   if (!bytes.ok()) return bytes.status();
   absl::StatusOr<std::unique_ptr<MemFilter>> filter = LoadMemFilter(*bytes);
   if (!filter.ok()) return filter.status();

@@ -23,22 +23,14 @@ class RedissonFile : public FilterFile {
   explicit RedissonFile(RedissonFilter filter) : filter_(std::move(filter)) {}
 
   std::string_view kind() const override { return "redisson"; }
-
+  bool has_qualifiers() const override { return false; }
   absl::Status Inspect(Json* entry) const override {
     InspectRedisson(filter_, entry);
     return absl::OkStatus();
   }
 
-  // A damaged filter fails to open, so this one is good.
-  absl::Status Verify(bool /*with_cells*/, Json* /*entry*/) const override {
-    return absl::OkStatus();
-  }
-
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
-    if (question.qualifier.has_value()) {
-      return WrongQuestion("elements have no qualifiers");
-    }
     return AskRedisson(filter_, question, answer);
   }
 
@@ -64,7 +56,7 @@ class RedisBloomFile : public FilterFile {
       : filter_(std::move(filter)) {}
 
   std::string_view kind() const override { return "redis_bloom"; }
-
+  bool has_qualifiers() const override { return false; }
   absl::Status Inspect(Json* entry) const override {
     (*entry)["key_count"] = filter_.key_count();
     (*entry)["capacity"] = filter_.capacity();
@@ -76,15 +68,8 @@ class RedisBloomFile : public FilterFile {
     return absl::OkStatus();
   }
 
-  absl::Status Verify(bool /*with_cells*/, Json* /*entry*/) const override {
-    return absl::OkStatus();
-  }
-
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
-    if (question.qualifier.has_value()) {
-      return WrongQuestion("items have no qualifiers");
-    }
     answer->may_contain = filter_.MayContain(question.row);
     answer->reason = "all layers";
     return absl::OkStatus();
@@ -96,18 +81,15 @@ class RedisBloomFile : public FilterFile {
 
 }  // namespace
 
-FilterFileOrError OpenSavedRedisson(
-    const std::string& /*path*/,
-    const std::shared_ptr<const RandomAccessSource>& source) {
-  const uint64_t size = source->size_bytes();
-  if (size <= kKindOffset) return nullptr;
-  absl::StatusOr<std::string> bytes = ReadBytes(*source, 0, kKindOffset + 1);
-  if (!bytes.ok()) return bytes.status();
-  if (bytes->compare(0, kMemFilterMagic.size(), kMemFilterMagic) != 0 ||
-      (*bytes)[kKindOffset] != static_cast<char>(MemFilterKind::kRedisson)) {
-    return nullptr;
+FilterFileOrError OpenSavedRedisson(const std::string& /*path*/,
+                                    const Source& source) {
+  constexpr char kKind = static_cast<char>(MemFilterKind::kRedisson);
+  for (const auto& found : {HasBytes(*source, 0, kMemFilterMagic),
+                            HasBytes(*source, kKindOffset, {&kKind, 1})}) {
+    if (!found.ok()) return found.status();
+    if (!*found) return nullptr;
   }
-  bytes = ReadBytes(*source, 0, size);
+  const auto bytes = ReadBytes(*source, 0, source->size_bytes());
   if (!bytes.ok()) return bytes.status();
   absl::StatusOr<RedissonFilter> filter = RedissonFilter::Load(*bytes);
   if (!filter.ok()) return filter.status();
@@ -124,9 +106,8 @@ void InspectRedisson(const RedissonFilter& filter, Json* entry) {
 
 // A dump has no magic. Its header has: 1 to 255 layers, options that servers
 // write today, an expansion of at most 2^15, and then 8 bits for each byte.
-FilterFileOrError OpenSavedRedisBloom(
-    const std::string& /*path*/,
-    const std::shared_ptr<const RandomAccessSource>& source) {
+FilterFileOrError OpenSavedRedisBloom(const std::string& /*path*/,
+                                      const Source& source) {
   constexpr size_t kFirstFields = 36;
   const uint64_t size = source->size_bytes();
   if (size < kFirstFields) return nullptr;

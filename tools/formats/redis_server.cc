@@ -26,15 +26,12 @@ class RemoteRedissonFile : public FilterFile {
         filter_(std::move(filter)) {}
 
   std::string_view kind() const override { return "redisson"; }
+  bool has_qualifiers() const override { return false; }
 
   absl::Status Inspect(Json* entry) const override {
-    const auto number = [](const auto& value) {
-      return value.has_value() ? Json(*value) : Json();
-    };
-    (*entry)["codec"] =
-        filter_.codec().name().empty() ? Json() : Json(filter_.codec().name());
-    (*entry)["expected_insertions"] = number(filter_.expected_insertions());
-    (*entry)["target_fpr"] = number(filter_.fpp());
+    (*entry)["codec"] = OrNull(filter_.codec().name());
+    (*entry)["expected_insertions"] = OrNull(filter_.expected_insertions());
+    (*entry)["target_fpr"] = OrNull(filter_.fpp());
     const auto snapshot = Fresh();
     if (!snapshot.ok()) return snapshot.status();
     InspectRedisson(snapshot->filter(), entry);
@@ -47,15 +44,10 @@ class RemoteRedissonFile : public FilterFile {
 
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
-    if (question.qualifier.has_value()) {
-      return WrongQuestion("elements have no qualifiers");
-    }
     auto filter = RemoteRedissonFilter::Open(connection_.get(), name_,
                                              RedissonCodec(question.codec));
     if (!filter.ok()) return filter.status();
-    if (filter->codec().name().empty()) {
-      return WrongQuestion(kNoCodec);
-    }
+    if (filter->codec().name().empty()) return WrongQuestion(kNoCodec);
     answer->may_contain = filter->MayContain(question.row);
     answer->reason = "if its elements have the codec " + filter->codec().name();
     const absl::Status& status = filter->last_error();
@@ -84,28 +76,21 @@ class RemoteBfFile : public FilterFile {
         name_(std::move(name)),
         info_(info) {}
 
+  // Only the server itself can check its filter: there is no Verify().
   std::string_view kind() const override { return "bf"; }
+  bool has_qualifiers() const override { return false; }
 
   absl::Status Inspect(Json* entry) const override {
     (*entry)["key_count"] = info_.item_count;
     (*entry)["capacity"] = info_.capacity;
-    (*entry)["expansion"] =
-        info_.expansion.has_value() ? Json(*info_.expansion) : Json();
+    (*entry)["expansion"] = OrNull(info_.expansion);
     (*entry)["size_bytes"] = info_.size_bytes;
     (*entry)["layer_count"] = info_.filter_count;
     return absl::OkStatus();
   }
 
-  // Only the server itself can check its filter.
-  absl::Status Verify(bool /*with_cells*/, Json* /*entry*/) const override {
-    return absl::OkStatus();
-  }
-
   absl::Status Lookup(const LookupQuestion& question,
                       LookupAnswer* answer) const override {
-    if (question.qualifier.has_value()) {
-      return WrongQuestion("items have no qualifiers");
-    }
     RemoteBfCommands bf(connection_.get());
     answer->may_contain = bf.Exists(name_, question.row);
     answer->reason = "all layers";
@@ -122,9 +107,7 @@ class RemoteBfFile : public FilterFile {
 
 absl::Status AskRedisson(const RedissonFilter& filter,
                          const LookupQuestion& question, LookupAnswer* answer) {
-  if (question.codec.empty()) {
-    return WrongQuestion(kNoCodec);
-  }
+  if (question.codec.empty()) return WrongQuestion(kNoCodec);
   const auto encoded = RedissonCodec(question.codec).Text(question.row);
   if (!encoded.ok()) return WrongQuestion(encoded.status().message());
   answer->may_contain = filter.MayContain(RedissonDigestOf(*encoded));

@@ -31,8 +31,7 @@ double FillOf(std::string_view bits) {
 
 class HFileFile : public FilterFile {
  public:
-  HFileFile(std::shared_ptr<const RandomAccessSource> source,
-            std::unique_ptr<HFileReader> reader)
+  HFileFile(Source source, std::unique_ptr<HFileReader> reader)
       : source_(std::move(source)), reader_(std::move(reader)) {}
 
   std::string_view kind() const override { return "hfile"; }
@@ -112,7 +111,8 @@ class HFileFile : public FilterFile {
     answer->may_contain = explanation.may_contain;
     answer->reason = explanation.reason;
     if (!explanation.probes.empty()) {
-      answer->asked = is_delete ? "delete of the family" : Asked();
+      answer->asked = is_delete ? "delete of the family"
+                                : AskedOf(reader_->general_filter().bloom_type);
       answer->chunk = explanation.probes.back().chunk;
     }
     for (const HFileProbe& probe : explanation.probes) {
@@ -197,29 +197,14 @@ class HFileFile : public FilterFile {
       chunks->push_back(std::move(chunk));
     }
     // Chunks have keys in proportion to their size.
-    (*entry)[prefix + "expected_fpr"] =
-        bits > 0 ? Json(positives / bits) : Json();
+    (*entry)[prefix + "expected_fpr"] = Ratio(positives, bits);
     if (info.bloom_type == BloomType::kRowCol) {
       // Only the cells tell: InspectCells().
       (*entry)["present_row_fpr"] = Json();
     }
   }
 
-  std::string Asked() const {
-    switch (reader_->general_filter().bloom_type) {
-      case BloomType::kRow:
-        return "row";
-      case BloomType::kRowCol:
-        return "column";
-      case BloomType::kRowPrefixFixedLength:
-        return "row prefix";
-      case BloomType::kNone:
-        break;
-    }
-    return "";
-  }
-
-  const std::shared_ptr<const RandomAccessSource> source_;
+  const Source source_;
   const std::unique_ptr<HFileReader> reader_;
 };
 
@@ -299,14 +284,10 @@ absl::StatusOr<bool> IsReference(const std::string& path,
 // DataLoss if the file begins with a block of an HFile, nullptr if not. It has
 // no trailer of one.
 FilterFileOrError CheckHead(const RandomAccessSource& source) {
-  constexpr std::string_view kFirstBlocks[] = {"DATABLK*", "DATABLKE",
-                                               "IDXROOT2"};
-  const size_t size = kFirstBlocks[0].size();
-  if (source.size_bytes() < size) return nullptr;
-  const absl::StatusOr<std::string> head = ReadBytes(source, 0, size);
-  if (!head.ok()) return head.status();
-  for (const std::string_view block : kFirstBlocks) {
-    if (*head == block) {
+  for (const char* block : {"DATABLK*", "DATABLKE", "IDXROOT2"}) {
+    const absl::StatusOr<bool> begins = HasBytes(source, 0, block);
+    if (!begins.ok()) return begins.status();
+    if (*begins) {
       return absl::DataLossError(
           "begins as an HFile and does not end as one: it is cut off, or its "
           "end is damaged");
@@ -339,9 +320,7 @@ std::unique_ptr<FilterFile> OpenByPlace(const std::string& place) {
   return nullptr;
 }
 
-FilterFileOrError OpenHFile(
-    const std::string& path,
-    const std::shared_ptr<const RandomAccessSource>& source) {
+FilterFileOrError OpenHFile(const std::string& path, const Source& source) {
   absl::StatusOr<std::unique_ptr<HFileReader>> reader =
       HFileReader::Open(source.get());
   if (absl::IsInvalidArgument(reader.status())) {

@@ -86,16 +86,12 @@ void AddSums(const std::vector<RocksDbFilterFile>& files, Json* summary) {
                  "versions of a key have; gets of absent ones among them are "
                  "passed");
   }
-  const auto ratio = [](double sum, uint64_t count) {
-    return count == 0 ? Json() : Json(sum / static_cast<double>(count));
-  };
   (*summary)["entry_count"] = entries;
   (*summary)["filter_size_bytes"] = bytes;
   (*summary)["key_count"] = keys;
-  (*summary)["bits_per_key"] = ratio(8 * static_cast<double>(bytes), keys);
-  (*summary)["expected_fpr"] = ratio(positives, expecting_keys);
-  (*summary)["observed_fpr"] =
-      ratio(static_cast<double>(false_positives), neighbours);
+  (*summary)["bits_per_key"] = Ratio(8 * bytes, keys);
+  (*summary)["expected_fpr"] = Ratio(positives, expecting_keys);
+  (*summary)["observed_fpr"] = Ratio(false_positives, neighbours);
   (*summary)["neighbour_count"] = neighbours;
   (*summary)["notes"] = notes;
 }
@@ -193,9 +189,7 @@ class RocksDbColumnFamily : public ColumnFamily {
         {"filters", whole.count},
         {"bytes", whole.total_bytes},
         {"largest_bytes", whole.largest_bytes},
-        {"block_cache_bytes", report_.block_cache_bytes.has_value()
-                                  ? Json(*report_.block_cache_bytes)
-                                  : Json()}};
+        {"block_cache_bytes", OrNull(report_.block_cache_bytes)}};
     const auto budget = ReportRocksDbBudget(report_);
     summary["budget"] = budget.ok() ? BudgetJson(*budget) : Json();
     return summary;
@@ -338,19 +332,16 @@ absl::Status RocksDbColumnFamily::ExplainMissing(
 
 void DescribeFilter(const RocksDbFilterFile& file, Json* entry) {
   (*entry)["filter_policy"] = EscapeBytes(file.filter_policy);
-  (*entry)["family"] = file.family.empty() ? Json() : Json(file.family);
+  (*entry)["family"] = OrNull(file.family);
   (*entry)["is_partitioned"] = file.is_partitioned;
   (*entry)["chunk_count"] = file.filter_count;
   (*entry)["filter_size_bytes"] = file.filter_size_bytes;
   (*entry)["largest_chunk_bytes"] = file.largest_filter_bytes;
   (*entry)["key_count"] = file.filter_key_count;
   (*entry)["bits_per_key"] =
-      file.filter_key_count == 0 ? Json() : Json(file.bits_per_key());
-  const auto optional = [](const std::optional<double>& value) {
-    return value.has_value() ? Json(*value) : Json();
-  };
-  (*entry)["expected_fpr"] = optional(file.expected_fpr);
-  (*entry)["observed_fpr"] = optional(file.observed_fpr());
+      Ratio(8 * file.filter_size_bytes, file.filter_key_count);
+  (*entry)["expected_fpr"] = OrNull(file.expected_fpr);
+  (*entry)["observed_fpr"] = OrNull(file.observed_fpr());
   (*entry)["neighbour_count"] = file.neighbour_count;
   (*entry)["sampled_keys"] = file.sampled_key_count;
   (*entry)["misfit_keys"] = file.misfit_key_count;

@@ -38,10 +38,6 @@ Count Difference(Count whole, Count part) {
   return *whole - std::min(*whole, *part);
 }
 
-Json JsonOf(const Count& count) {
-  return count.has_value() ? Json(*count) : Json();
-}
-
 std::string Number(const Count& count) {
   return count.has_value() ? std::to_string(*count) : "an unknown number";
 }
@@ -78,19 +74,17 @@ std::optional<double> ReadCounts::missing_share_of_one_run() const {
 }
 
 Json ReadCounts::ToJson() const {
-  return {
-      {"gets", JsonOf(gets)},
-      {"memtable_hits", JsonOf(memtable_hits)},
-      {"sst_hits", JsonOf(sst_hits)},
-      {"filter_negatives", JsonOf(filter_negatives)},
-      {"false_positives", JsonOf(false_positives)},
-      {"true_positives", JsonOf(true_positives)},
-      {"data_reads", JsonOf(data_reads)},
-      {"filter_reads", JsonOf(filter_reads)},
-      {"index_reads", JsonOf(index_reads)},
-      {"wasted_reads", wasted_reads.has_value() ? Json(*wasted_reads) : Json()},
-      {"missing_share",
-       missing_share().has_value() ? Json(*missing_share()) : Json()}};
+  return {{"gets", OrNull(gets)},
+          {"memtable_hits", OrNull(memtable_hits)},
+          {"sst_hits", OrNull(sst_hits)},
+          {"filter_negatives", OrNull(filter_negatives)},
+          {"false_positives", OrNull(false_positives)},
+          {"true_positives", OrNull(true_positives)},
+          {"data_reads", OrNull(data_reads)},
+          {"filter_reads", OrNull(filter_reads)},
+          {"index_reads", OrNull(index_reads)},
+          {"wasted_reads", OrNull(wasted_reads)},
+          {"missing_share", OrNull(missing_share())}};
 }
 
 std::string ReadCounts::ToString() const {

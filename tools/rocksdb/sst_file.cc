@@ -60,8 +60,7 @@ class SstFile : public FilterFile {
     totals.AppendTo(entry);
     if (is_ours() && first_error.ok()) {
       const RocksDbFilterFile file = VerifyRocksDbSst(path_, /*options=*/{});
-      (*entry)["observed_fpr"] =
-          file.observed_fpr().has_value() ? Json(*file.observed_fpr()) : Json();
+      (*entry)["observed_fpr"] = OrNull(file.observed_fpr());
       if (const std::string warning = file.warning(); !warning.empty()) {
         (*entry)["warning"] = EscapeControls(warning);
       }

@@ -10,6 +10,7 @@
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+
 namespace rowbloom::tools {
 namespace {
 
@@ -23,6 +24,7 @@ void AppendByte(char byte, bool is_escaped, std::string* out) {
     out->push_back(byte);
   }
 }
+
 void AppendPadded(const std::string& text, size_t width, bool to_the_right,
                   std::string* line) {
   const std::string padding(width - std::min(width, text.size()), ' ');

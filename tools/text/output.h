@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,21 @@ namespace rowbloom::tools {
 
 // Keeps fields in the order in which they were added: text output follows it.
 using Json = nlohmann::ordered_json;
+
+// Null for what is not known or has no meaning, so that no reader uses it as a
+// number or a name: an empty optional, a share of nothing, an empty text.
+template <class T>
+Json OrNull(const std::optional<T>& value) {
+  return value.has_value() ? Json(*value) : Json();
+}
+template <class Dividend, class Divisor>
+Json Ratio(Dividend dividend, Divisor divisor) {
+  if (divisor == 0) return nullptr;
+  return static_cast<double>(dividend) / static_cast<double>(divisor);
+}
+inline Json OrNull(const std::string& text) {
+  return text.empty() ? Json() : Json(text);
+}
 
 // Printable ASCII as it is, a backslash doubled, any other byte as \xHH with
 // always two digits, so that it can be reversed.

@@ -25,8 +25,7 @@ Json Field(const Json& entry, const char* name) {
 Json BriefRow(const Json& entry) {
   const Json file_bytes = Field(entry, "file_size_bytes");
   const Json filter_bytes = Field(entry, "filter_size_bytes");
-  const bool has_share = filter_bytes.is_number() && file_bytes.is_number() &&
-                         file_bytes.get<double>() > 0;
+  const bool has_share = filter_bytes.is_number() && file_bytes.is_number();
   return {{"path", Field(entry, "path")},
           {"kind", Field(entry, "kind")},
           {"status", Field(entry, "status")},
@@ -35,8 +34,8 @@ Json BriefRow(const Json& entry) {
           {"cells", Field(entry, "cell_count")},
           {"bloom_type", Field(entry, "bloom_type")},
           {"filter_bytes", filter_bytes},
-          {"share", has_share ? Json(filter_bytes.get<double>() /
-                                     file_bytes.get<double>())
+          {"share", has_share ? Ratio(filter_bytes.get<uint64_t>(),
+                                      file_bytes.get<uint64_t>())
                               : Json()},
           {"expected_fpr", Field(entry, "expected_fpr")},
           {"hbase", Field(entry, "usable_in_hbase")}};

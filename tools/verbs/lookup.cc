@@ -39,7 +39,7 @@ std::string_view AnswerWord(const LookupAnswer& answer) {
 Json AnswerFields(const LookupAnswer& answer) {
   Json fields;
   fields["answer"] = std::string(AnswerWord(answer));
-  fields["asked"] = answer.asked.empty() ? Json() : Json(answer.asked);
+  fields["asked"] = OrNull(answer.asked);
   fields["chunk"] = answer.chunk < 0 ? Json() : Json(answer.chunk);
   fields["reason"] = EscapeControls(answer.reason);
   if (!answer.probes.empty()) fields["probes"] = answer.probes;
@@ -52,6 +52,9 @@ absl::Status Ask(const FilterFile& file, const LookupQuestion& question,
   absl::Status status;
   if (question.family_delete && !file.has_family_deletes()) {
     answer.reason = "has no delete family filter";
+  } else if (question.qualifier.has_value() && !file.has_qualifiers()) {
+    // InvalidArgument would say that the filter is of no known format.
+    status = absl::FailedPreconditionError("its elements have no qualifiers");
   } else {
     status = file.Lookup(question, &answer);
   }
