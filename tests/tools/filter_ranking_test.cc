@@ -29,28 +29,26 @@ constexpr FilterPreference kAll[] = {FilterPreference::kCpu,
 absl::StatusOr<FilterChoice> ChooseFilter(uint64_t key_count,
                                           const FilterSpec& goal,
                                           FilterPreference preference) {
-  const auto choices = RankFilters(key_count, goal, preference);
+  const auto choices = FilterChoices(key_count, goal);
   if (!choices.ok()) return choices.status();
-  return choices->front();
+  return BestChoice(*choices, preference);
 }
 
 TEST(FilterRanking, ATargetRateIsReachedByWhateverIsChosen) {
   rowbloom::testing::Random random(1);
   for (const uint64_t keys : {1, 20, 300, 3500, 100000}) {
     for (const double rate : {0.3, 0.01, 0.001, 0.0001}) {
-      for (const FilterPreference preference : kAll) {
-        const auto choices = RankFilters(keys, Rate(rate), preference);
-        ASSERT_TRUE(choices.ok()) << choices.status();
-        for (const FilterChoice& choice : *choices) {
-          EXPECT_LE(choice.expected_fpr, rate * 1.0001);
-          const EncodedFilter filter = rowbloom::testing::BuildFilter(
-              choice.filter_spec,
-              rowbloom::testing::RandomDigests(&random, keys));
-          const double written = static_cast<double>(filter.units.size());
-          EXPECT_NEAR(written, static_cast<double>(choice.size_bytes),
-                      200 + 0.01 * written)
-              << choice.filter_spec.ToString() << " of " << keys << " keys";
-        }
+      const auto choices = FilterChoices(keys, Rate(rate));
+      ASSERT_TRUE(choices.ok()) << choices.status();
+      for (const FilterChoice& choice : *choices) {
+        EXPECT_LE(choice.expected_fpr, rate * 1.0001);
+        const EncodedFilter filter = rowbloom::testing::BuildFilter(
+            choice.filter_spec,
+            rowbloom::testing::RandomDigests(&random, keys));
+        const double written = static_cast<double>(filter.units.size());
+        EXPECT_NEAR(written, static_cast<double>(choice.size_bytes),
+                    200 + 0.01 * written)
+            << choice.filter_spec.ToString() << " of " << keys << " keys";
       }
     }
   }
@@ -85,15 +83,14 @@ TEST(FilterRanking, WhereNoFamilyStaysWithinTheBitsTheSmallestIsChosen) {
 TEST(FilterRanking, SpaceIsTheSmallestAndCpuTheCheapestOfAll) {
   for (const uint64_t keys : {10, 1000, 1000000}) {
     for (const double rate : {0.1, 0.01, 0.0005}) {
-      const auto choices =
-          RankFilters(keys, Rate(rate), FilterPreference::kSpace);
+      const auto choices = FilterChoices(keys, Rate(rate));
       ASSERT_TRUE(choices.ok());
-      for (const FilterChoice& choice : *choices) {
-        EXPECT_GE(choice.size_bytes, choices->front().size_bytes);
-      }
+      const auto smallest =
+          ChooseFilter(keys, Rate(rate), FilterPreference::kSpace);
       const auto cheapest =
           ChooseFilter(keys, Rate(rate), FilterPreference::kCpu);
       for (const FilterChoice& choice : *choices) {
+        EXPECT_GE(choice.size_bytes, smallest->size_bytes);
         EXPECT_GE(choice.lookup_cost + choice.build_cost,
                   cheapest->lookup_cost + cheapest->build_cost);
       }
@@ -117,8 +114,8 @@ TEST(FilterRanking, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {
        {kMostKeys + 1, uint64_t{7000000000000000000}, ~uint64_t{0}}) {
     for (const FilterSpec& goal :
          {Bits(1), Bits(10), Bits(24), Rate(0.5), Rate(0.0001)}) {
-      const auto choices = RankFilters(keys, goal, FilterPreference::kSpace);
-      const auto most = RankFilters(kMostKeys, goal, FilterPreference::kSpace);
+      const auto choices = FilterChoices(keys, goal);
+      const auto most = FilterChoices(kMostKeys, goal);
       ASSERT_TRUE(choices.ok() && most.ok());
       ASSERT_EQ(choices->size(), most->size());
       for (size_t i = 0; i < most->size(); ++i) {
@@ -142,8 +139,8 @@ TEST(FilterRanking, AGoalThatNoFamilyCanMeetIsRefused) {
   }
 }
 
-TEST(FilterRanking, EveryFamilyThatFiltersIsRanked) {
-  const auto choices = RankFilters(1000, Bits(10), FilterPreference::kCpu);
+TEST(FilterRanking, EveryFamilyThatFiltersIsAChoice) {
+  const auto choices = FilterChoices(1000, Bits(10));
   ASSERT_TRUE(choices.ok());
   for (const std::string_view family : FilterFamilyNames()) {
     EXPECT_EQ(std::count_if(choices->begin(), choices->end(),

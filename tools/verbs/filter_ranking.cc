@@ -69,8 +69,8 @@ double Penalty(const FilterChoice& choice, FilterPreference preference) {
 
 }  // namespace
 
-absl::StatusOr<std::vector<FilterChoice>> RankFilters(
-    uint64_t key_count, const FilterSpec& goal, FilterPreference preference) {
+absl::StatusOr<std::vector<FilterChoice>> FilterChoices(
+    uint64_t key_count, const FilterSpec& goal) {
   key_count = std::min(key_count, kMaxKeyCount);
   std::vector<FilterChoice> choices;
   absl::Status invalid;
@@ -95,11 +95,16 @@ absl::StatusOr<std::vector<FilterChoice>> RankFilters(
                        costs.build});
   }
   if (choices.empty()) return invalid;
-  std::stable_sort(choices.begin(), choices.end(),
-                   [&](const FilterChoice& a, const FilterChoice& b) {
-                     return Penalty(a, preference) < Penalty(b, preference);
-                   });
   return choices;
+}
+
+const FilterChoice& BestChoice(const std::vector<FilterChoice>& choices,
+                               FilterPreference preference) {
+  return *std::min_element(choices.begin(), choices.end(),
+                           [&](const FilterChoice& a, const FilterChoice& b) {
+                             return Penalty(a, preference) <
+                                    Penalty(b, preference);
+                           });
 }
 
 }  // namespace rowbloom::tools

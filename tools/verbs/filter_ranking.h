@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Ranks the filter families for a filter whose number of keys is known.
+// The filter families for a filter whose number of keys is known, and the one
+// to choose for what is to be saved.
 //
-//   auto choices = RankFilters(3500, FilterSpec::TargetFpr("compact", 0.01),
-//                              FilterPreference::kBalanced);
+//   auto choices = FilterChoices(3500, FilterSpec::TargetFpr("compact", 0.01));
+//   BestChoice(*choices, FilterPreference::kBalanced).filter_spec;
 //
 // Sizes and rates are the families' own, at that number of keys; costs are
 // measured (docs/filter_families.md, section "Which family").
@@ -42,12 +43,14 @@ struct FilterChoice {
   double build_cost = 0;
 };
 
-// All families but always_maybe, the best first. For a goal in bits per key
-// they stay within it or, if none can, are the smallest; for a target rate they
+// All families but always_maybe, at least one. For a goal in bits per key they
+// stay within it or, if none can, are the smallest; for a target rate they
 // reach it. `key_count` is clamped to 2^49, and the family of `goal` is
 // ignored. InvalidArgument if the goal is not valid for any family.
-absl::StatusOr<std::vector<FilterChoice>> RankFilters(
-    uint64_t key_count, const FilterSpec& goal, FilterPreference preference);
+absl::StatusOr<std::vector<FilterChoice>> FilterChoices(uint64_t key_count,
+                                                        const FilterSpec& goal);
+const FilterChoice& BestChoice(const std::vector<FilterChoice>& choices,
+                               FilterPreference preference);
 
 }  // namespace rowbloom::tools
 

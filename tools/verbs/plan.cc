@@ -8,7 +8,6 @@
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_spec.h"
 #include "tools/text/arguments.h"
-#include "tools/verbs/filter_ranking.h"
 #include "tools/verbs/report.h"
 #include "tools/verbs/verbs.h"
 
@@ -17,36 +16,23 @@ namespace {
 
 // Adds the options of one filter; the first three are also those of a tree.
 void AddFilterOptions(CLI::App* verb, PlanArguments* arguments) {
-  CLI::Option* keys = AddList(verb, "--keys", &arguments->keys,
-                              "Keys of the filter, or of the tree")
-                          ->transform(WholeNumber());
+  AddList(verb, "--keys", &arguments->keys,
+          "Keys of the filter, or of the tree")
+      ->transform(WholeNumber());
   CLI::Option* bits_per_key =
       AddList(verb, "--bits_per_key", &arguments->bits_per_key,
               "Limit of the size; of a tree on average, 10 if not given");
-  CLI::Option* bits =
-      AddList(verb, "--bits", &arguments->bits,
-              "Bits of a standard Bloom filter, or of all filters of a tree")
-          ->transform(WholeNumber())
-          ->excludes(bits_per_key);
-  CLI::Option* rate = AddList(verb, "--target_fpr", &arguments->target_fprs,
-                              "Limit of the false positive rate")
-                          ->excludes(bits_per_key);
-  CLI::Option* probes =
-      AddList(verb, "--probes", &arguments->probes,
-              "Bits that a standard Bloom filter sets for each key")
-          ->transform(WholeNumber())
-          ->excludes(bits_per_key);
-  verb->add_option("--preference", arguments->preference,
-                   "What to save: cpu, balanced or space")
-      ->check(CLI::IsMember(std::vector<std::string>(
-          std::begin(kFilterPreferences), std::end(kFilterPreferences))))
-      ->needs(keys)
-      ->excludes(bits, probes)
-      ->capture_default_str();
-  verb->add_flag("--redis", arguments->redis,
-                 "Also show the shapes of Redisson and of BF.RESERVE")
-      ->needs(keys, rate)
-      ->excludes(bits, probes);
+  AddList(verb, "--bits", &arguments->bits,
+          "Bits of a standard Bloom filter, or of all filters of a tree")
+      ->transform(WholeNumber())
+      ->excludes(bits_per_key);
+  AddList(verb, "--target_fpr", &arguments->target_fprs,
+          "Limit of the false positive rate")
+      ->excludes(bits_per_key);
+  AddList(verb, "--probes", &arguments->probes,
+          "Bits that a standard Bloom filter sets for each key")
+      ->transform(WholeNumber())
+      ->excludes(bits_per_key);
 }
 
 // Adds the options of a tree, which all need --tree or --runs.
@@ -95,9 +81,6 @@ void AddTreeOptions(CLI::App* verb, PlanArguments* arguments) {
   of_any("--bloom_bits", &arguments->bloom_bits,
          "Bits per key of the RocksDB Bloom filter to compare with")
       ->check(CLI::Range(0.0, FilterSpec::kMaxBitsPerKey));
-  AddList(verb, "--block_miss_shares", &arguments->block_miss_shares,
-          "For each run, the share of data blocks that no cache holds")
-      ->group(kTree);
 }
 
 // Adds the options of the block cache of a tree; all need the first.
@@ -108,7 +91,7 @@ void AddCacheOptions(CLI::App* verb, GetCostOptions* get) {
                        "Its capacity; the plan finds the bits per key")
           ->transform(WholeNumber())
           ->check(CLI::Range(uint64_t{1}, kMaxTreeKeys))
-          ->excludes("--bits_per_key", "--bits", "--block_miss_shares")
+          ->excludes("--bits_per_key", "--bits")
           ->group(kCache);
   const auto add = [&](const char* name, double* value, const char* text) {
     verb->add_option(name, *value, text)
@@ -133,8 +116,7 @@ void CheckCombination(const CLI::App& verb, bool is_tree) {
     if (option->count() == 0) continue;
     const std::string name = option->get_name();
     const bool of_tree = option->get_group() != "Options";
-    const bool of_filter = name == "--target_fpr" || name == "--probes" ||
-                           name == "--preference" || name == "--redis";
+    const bool of_filter = name == "--target_fpr" || name == "--probes";
     if (of_tree && !is_tree) {
       throw CLI::ValidationError(name, "needs a tree: --tree or --runs");
     }

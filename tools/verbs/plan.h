@@ -25,13 +25,10 @@ struct PlanArguments {
   // One filter.
   std::vector<double> target_fprs;
   std::vector<uint32_t> probes;
-  std::string preference = "balanced";
-  bool redis = false;
   // A tree.
   std::string tree;  // Empty: `run_keys` has the runs.
   TreeShape shape;
   std::vector<uint64_t> run_keys;
-  std::vector<double> block_miss_shares;
   std::string budget = "balanced";
   double missing_share = 0.5;
   std::string filter = "compact";

@@ -50,16 +50,8 @@ Tree TreeOf(const PlanArguments& arguments) {
       tree.runs.push_back({keys});
     }
   }
-  const std::vector<double>& shares = arguments.block_miss_shares;
-  if (!shares.empty() && shares.size() != tree.runs.size()) {
-    throw CLI::ValidationError("--block_miss_shares",
-                               "has " + std::to_string(shares.size()) +
-                                   " values for " +
-                                   std::to_string(tree.runs.size()) + " runs");
-  }
-  for (size_t i = 0; i < tree.runs.size(); ++i) {
-    if (!shares.empty()) tree.runs[i].block_miss_share = shares[i];
-    tree.key_count += tree.runs[i].key_count;
+  for (const TreeRun& run : tree.runs) {
+    tree.key_count += run.key_count;
     if (tree.key_count > kMaxTreeKeys) {
       throw CLI::ValidationError(
           "--runs", "have more than " + std::to_string(kMaxTreeKeys) + " keys");
@@ -96,7 +88,7 @@ double WastedReads(const Tree& tree, const FilterBudgetPlan& plan,
   double sum = 0;
   for (size_t i = 0; i < asks.size(); ++i) {
     if (tree.runs[i].key_count == 0) continue;
-    sum += asks[i] * tree.runs[i].block_miss_share * plan.runs[i].setting.fpr;
+    sum += asks[i] * plan.runs[i].setting.fpr;
   }
   return sum;
 }
@@ -127,9 +119,7 @@ Json FilterRows(const Tree& tree, const FilterBudgetOptions& options,
            {"mode", is_uniform ? "fixed" : "by run"},
            {"bits_per_key", plan.bits_per_key},
            {"wasted_reads", plan.wasted_reads},
-           {"times_fewer", plan.wasted_reads > 0
-                               ? Json(bloom_wasted_reads / plan.wasted_reads)
-                               : Json()},
+           {"times_fewer", Ratio(bloom_wasted_reads, plan.wasted_reads)},
            {"equal_reads_bits",
             BitsForWastedReads(cost, tree, its, bloom_wasted_reads)}});
     }
