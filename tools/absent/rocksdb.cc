@@ -2,8 +2,6 @@
 //
 // Stands for tools/rocksdb where rowbloom is built without RocksDB.
 
-#include <iostream>
-
 #include "tools/verbs/advise.h"
 #include "tools/verbs/report.h"
 
@@ -27,10 +25,7 @@ absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
 }
 
 int AdviseDatabase(AdviseArguments* arguments) {
-  std::cerr << "rowbloom: "
-            << EscapeControls(std::string(
-                   ListLiveSsts(arguments->paths[0]).status().message()))
-            << "\n";
+  PrintError(ListLiveSsts(arguments->paths[0]).status());
   return kExitUsage;
 }
 

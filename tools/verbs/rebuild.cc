@@ -96,6 +96,20 @@ class UnfinishedFile {
   const std::string path_;
 };
 
+// An HFile that is open for reading.
+struct OpenedHFile {
+  std::unique_ptr<RandomAccessSource> source;
+  std::unique_ptr<HFileReader> reader;
+};
+
+absl::StatusOr<OpenedHFile> OpenAt(const std::string& path) {
+  auto source = OpenFileSource(path);
+  if (!source.ok()) return source.status();
+  auto reader = HFileReader::Open(source->get());
+  if (!reader.ok()) return reader.status();
+  return OpenedHFile{*std::move(source), *std::move(reader)};
+}
+
 // Takes options from the arguments, whose names CLI11 has checked, and the
 // others from the file.
 absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
@@ -191,10 +205,10 @@ absl::Status CopyCells(const std::string& path, const HFileReader& reader,
 
 // The properties of a file and its general filter. `rate` is the error rate
 // that it was written for.
-Json Describe(const HFileReader& reader, uint64_t file_bytes, float rate) {
-  const HFileProperties& properties = reader.properties();
-  const HFileBloomInfo& filter = reader.general_filter();
-  HFileWriterOptions options = OptionsOf(reader);
+Json Describe(const OpenedHFile& file, float rate) {
+  const HFileProperties& properties = file.reader->properties();
+  const HFileBloomInfo& filter = file.reader->general_filter();
+  HFileWriterOptions options = OptionsOf(*file.reader);
   options.error_rate = rate;
   const auto plan = PlanHFileFilter(options, filter.key_count);
   const bool has_filter = filter.is_usable && plan.ok();
@@ -204,7 +218,7 @@ Json Describe(const HFileReader& reader, uint64_t file_bytes, float rate) {
       {"hash_count", filter.hash_count},
       {"chunk_count", filter.chunks.size()},
       {"filter_size_bytes", filter.size_bytes},
-      {"file_size_bytes", file_bytes},
+      {"file_size_bytes", file.source->size_bytes()},
       {"error_rate", has_filter ? Json(std::round(rate * 1e6) / 1e6) : Json()},
       {"expected_fpr", has_filter ? Json(plan->expected_fpr) : Json()},
       {"hfile_version", std::to_string(properties.major_version) + "." +
@@ -212,41 +226,32 @@ Json Describe(const HFileReader& reader, uint64_t file_bytes, float rate) {
       {"encoding", std::string(HFileEncodingName(properties.encoding))}};
 }
 
-// Opens the file again, verifies it and describes it.
-absl::Status VerifyAndDescribe(const std::string& path, float rate,
-                               Json* after) {
-  const auto source = OpenFileSource(path);
-  if (!source.ok()) return source.status();
-  const auto reader = HFileReader::Open(source->get());
-  if (!reader.ok()) return reader.status();
-  absl::Status status = (*reader)->Verify(/*with_keys=*/true);
-  if (status.ok()) *after = Describe(**reader, (*source)->size_bytes(), rate);
-  return status;
-}
-
+// Writes the file, verifies it and describes both.
 absl::Status Write(const RebuildArguments& arguments, const std::string& in,
                    const std::string& path, Json* fields) {
-  const auto source = OpenFileSource(in);
-  if (!source.ok()) return source.status();
-  const auto reader = HFileReader::Open(source->get());
-  if (!reader.ok()) return reader.status();
-  auto options = OptionsFor(arguments, in, **reader);
+  const auto before = OpenAt(in);
+  if (!before.ok()) return before.status();
+  const HFileReader& reader = *before->reader;
+  auto options = OptionsFor(arguments, in, reader);
   if (!options.ok()) return options.status();
-  absl::Status status = ReadMetaBlocks(in, **reader, &*options);
+  absl::Status status = ReadMetaBlocks(in, reader, &*options);
   if (!status.ok()) return status;
   const auto sink = OpenFileSink(path);
   if (!sink.ok()) return sink.status();
   const auto writer = HFileWriter::Make(*options, sink->get());
   if (!writer.ok()) return writer.status();
-  status = CopyCells(in, **reader, writer->get());
+  status = CopyCells(in, reader, writer->get());
   if (status.ok()) status = (*sink)->SyncAndClose();
   if (!status.ok()) return status;
-  if (const char* note = ChecksumNote((*reader)->properties())) {
-    (*fields)["note"] = in + " " + note;
+  if (const char* note = ChecksumNote(reader.properties())) {
+    (*fields)["note"] = EscapeControls(in + " " + note);
   }
-  (*fields)["before"] = Describe(**reader, (*source)->size_bytes(),
-                                 OptionsOf(**reader).error_rate);
-  return VerifyAndDescribe(path, options->error_rate, &(*fields)["after"]);
+  (*fields)["before"] = Describe(*before, OptionsOf(reader).error_rate);
+  const auto after = OpenAt(path);
+  if (!after.ok()) return after.status();
+  status = after->reader->Verify(/*with_keys=*/true);
+  if (status.ok()) (*fields)["after"] = Describe(*after, options->error_rate);
+  return status;
 }
 
 // The kind of an HFile, or of a file that HBase keeps among them. The error
@@ -273,8 +278,6 @@ absl::StatusOr<std::string> KindOf(const std::string& in,
 // Rebuilds an HFile.
 absl::Status Rebuild(const RebuildArguments& arguments, const std::string& in,
                      const std::string& out, Json* fields) {
-  std::error_code error;
-  if (fs::exists(out, error)) return absl::AlreadyExistsError(out + ": exists");
   // The name appears when the file is complete.
   const UnfinishedFile unfinished(out);
   absl::Status status = Write(arguments, in, unfinished.path(), fields);
@@ -285,6 +288,7 @@ absl::Status Rebuild(const RebuildArguments& arguments, const std::string& in,
     return absl::FailedPreconditionError(message);
   }
   if (!status.ok()) return status;
+  std::error_code error;
   fs::rename(unfinished.path(), out, error);
   if (error) return absl::UnavailableError(out + ": " + error.message());
   return absl::OkStatus();
@@ -297,38 +301,33 @@ std::string DifferenceFrom(const HFileWriterOptions& options,
                            const HFileReader& source, const HFileReader& file) {
   const HFileProperties& properties = file.properties();
   const HFileBloomInfo& filter = file.general_filter();
-  if (properties.cell_count != source.properties().cell_count) {
-    return "it has " + std::to_string(properties.cell_count) +
-           " cells, and the source has " +
-           std::to_string(source.properties().cell_count);
-  }
-  // The sequence id is among them.
-  if (OptionsOf(file).file_info != options.file_info) {
-    return "its file info is another";
-  }
-  if (properties.compression != options.compression) {
-    return "its compression is " +
-           std::string(HFileCompressionName(properties.compression));
-  }
-  if (options.profile == HFileProfile::kWidest &&
-      HBaseVersionsFor(file).rfind("0.98", 0) != 0) {
-    return "HBase 0.98 does not open it";
-  }
-  if (properties.cell_count == 0) return "";  // Then there is no filter.
-  if (filter.bloom_type != options.bloom_type) {
-    return "its bloom type is " + std::string(BloomTypeName(filter.bloom_type));
-  }
-  if (options.bloom_type == BloomType::kNone) return "";
-  const bool has_prefix_length =
-      options.bloom_type != BloomType::kRowPrefixFixedLength ||
-      filter.prefix_length_bytes == options.prefix_length_bytes;
+  const bool has_cells = properties.cell_count > 0;  // Else it has no filter.
+  const bool has_filter = has_cells && options.bloom_type != BloomType::kNone;
+  const bool has_prefixes =
+      has_filter && options.bloom_type == BloomType::kRowPrefixFixedLength;
   const auto plan = PlanHFileFilter(options, filter.key_count);
   const bool is_planned = plan.ok() && filter.is_usable &&
-                          filter.hash == options.hash && has_prefix_length &&
                           filter.hash_count == plan->hash_count &&
                           filter.chunks.size() == plan->chunk_count &&
                           filter.size_bytes == plan->size_bytes;
-  return is_planned ? "" : "its filter has another size, rate or hash";
+  const std::pair<const char*, bool> differences[] = {
+      {"number of cells",
+       properties.cell_count != source.properties().cell_count},
+      // The sequence id is in it.
+      {"file info", OptionsOf(file).file_info != options.file_info},
+      {"compression", properties.compression != options.compression},
+      {"oldest version of HBase",
+       options.profile == HFileProfile::kWidest &&
+           HBaseVersionsFor(file).rfind("0.98", 0) != 0},
+      {"bloom type", has_cells && filter.bloom_type != options.bloom_type},
+      {"prefix length", has_prefixes && filter.prefix_length_bytes !=
+                                            options.prefix_length_bytes},
+      {"hash", has_filter && filter.hash != options.hash},
+      {"size or rate of the filter", has_filter && !is_planned}};
+  for (const auto& [name, is_other] : differences) {
+    if (is_other) return std::string("it has another ") + name;
+  }
+  return "";
 }
 
 // OK if an earlier run wrote `out` from `in` with the same arguments, as far as
@@ -342,67 +341,18 @@ absl::Status CheckKept(const RebuildArguments& arguments, const std::string& in,
   };
   std::error_code error;
   if (fs::equivalent(in, out, error)) return refuse("it is the same file");
-  const auto source = OpenFileSource(in);
+  const auto source = OpenAt(in);
   if (!source.ok()) return source.status();
-  const auto reader = HFileReader::Open(source->get());
-  if (!reader.ok()) return reader.status();
-  const auto options = OptionsFor(arguments, in, **reader);
+  const auto options = OptionsFor(arguments, in, *source->reader);
   if (!options.ok()) return options.status();
-  const auto kept_source = OpenFileSource(out);
-  if (!kept_source.ok()) return kept_source.status();
-  const auto kept = HFileReader::Open(kept_source->get());
+  const auto kept = OpenAt(out);
   if (!kept.ok()) return refuse(std::string(kept.status().message()));
-  const std::string difference = DifferenceFrom(*options, **reader, **kept);
+  const std::string difference =
+      DifferenceFrom(*options, *source->reader, *kept->reader);
   if (!difference.empty()) return refuse(difference);
-  const absl::Status status = (*kept)->Verify(/*with_keys=*/true);
+  const absl::Status status = kept->reader->Verify(/*with_keys=*/true);
   if (!status.ok()) return refuse(std::string(status.message()));
   return absl::OkStatus();
-}
-
-std::string ErrorText(const absl::Status& status) {
-  return EscapeControls(std::string(status.message()));
-}
-
-int RunOne(const RebuildArguments& arguments) {
-  const std::string& in = arguments.paths[0];
-  const std::string& out = arguments.paths[1];
-  Json fields{{"path", EscapeControls(in)}, {"out", EscapeControls(out)}};
-  std::error_code error;
-  absl::Status status;
-  if (fs::exists(out, error)) {
-    status = absl::AlreadyExistsError(out + ": exists");
-  } else if (const auto kind = KindOf(in, ""); !kind.ok()) {
-    status = kind.status();
-  } else if (*kind != kHFile) {
-    status = absl::InvalidArgumentError(
-        in + ": not an HFile, but of the kind " + *kind);
-  } else {
-    status = Rebuild(arguments, in, out, &fields);
-  }
-  if (arguments.json) {
-    if (!status.ok()) fields["error"] = ErrorText(status);
-    PrintDocument("rowbloom-rebuild", fields);
-  }
-  if (!status.ok()) {
-    std::cerr << "rowbloom: " << ErrorText(status) << "\n";
-    ExitCode exit_code;
-    exit_code.Add(status);
-    return exit_code.value();
-  }
-  if (!arguments.json) {
-    Json rows = Json::array();
-    for (const char* which : {"before", "after"}) {
-      Json row{{"filter", which}};
-      row.update(fields[which]);
-      rows.push_back(std::move(row));
-    }
-    std::cout << fields["out"].get<std::string>() << ": written and verified\n"
-              << Table(rows);
-    if (fields.contains("note")) {
-      std::cout << EscapeControls(fields["note"].get<std::string>()) << "\n";
-    }
-  }
-  return FlushOutput(kExitOk);
 }
 
 // The directory below which the files of an argument keep their places: the
@@ -416,8 +366,7 @@ fs::path BaseOf(const std::string& argument) {
   return fs::path(argument.substr(0, wildcard) + "x").parent_path();
 }
 
-// A file of a run with --into.
-struct IntoFile {
+struct RebuildFile {
   TargetFile target;
   fs::path out;
   std::string kind = {};
@@ -431,10 +380,17 @@ bool IsWithin(const fs::path& path, const fs::path& directory) {
   return !below.empty() && *below.begin() != "..";
 }
 
-// All files below the arguments, each once. Throws if the new files would be
-// among them.
-std::vector<IntoFile> FilesFor(const RebuildArguments& arguments) {
-  std::vector<IntoFile> files;
+// IN and OUT, or with --into all files below the arguments, each once. Throws
+// if the new files would be among them.
+std::vector<RebuildFile> NamedFiles(const RebuildArguments& arguments) {
+  std::vector<RebuildFile> files;
+  if (arguments.into.empty()) {
+    if (arguments.paths.size() != 2) {
+      throw CLI::ValidationError(
+          "rebuild", "needs IN and OUT, or --into with any number of paths");
+    }
+    return {{{arguments.paths[0]}, arguments.paths[1]}};
+  }
   std::set<fs::path> seen;
   for (const std::string& argument : arguments.paths) {
     const fs::path base = BaseOf(argument);
@@ -457,15 +413,15 @@ std::vector<IntoFile> FilesFor(const RebuildArguments& arguments) {
   return files;
 }
 
-// Fills in the kinds and the errors. FailedPrecondition if one is a reference:
-// it would break when the file that it names is replaced.
-absl::Status FindKinds(std::vector<IntoFile>* files) {
-  for (IntoFile& file : *files) {
+// Fills in the kinds and the errors. FailedPrecondition if one of many is a
+// reference: it would break when the file that it names is replaced.
+absl::Status FindKinds(bool is_one, std::vector<RebuildFile>* files) {
+  for (RebuildFile& file : *files) {
     if (!file.target.error.ok()) continue;
     const auto kind = KindOf(file.target.path, file.target.place);
     file.target.error = kind.status();
     if (kind.ok()) file.kind = *kind;
-    if (file.kind != kReference) continue;
+    if (is_one || file.kind != kReference) continue;
     return absl::FailedPreconditionError(
         file.target.path +
         ": a reference, of a region that was split or merged, to a file that "
@@ -475,92 +431,112 @@ absl::Status FindKinds(std::vector<IntoFile>* files) {
   return absl::OkStatus();
 }
 
-// Rebuilds all files below the arguments. Keeps those that an earlier run
-// wrote.
-int RunInto(const RebuildArguments& arguments) {
-  std::vector<IntoFile> files = FilesFor(arguments);
-  if (const absl::Status status = FindKinds(&files); !status.ok()) {
-    std::cerr << "rowbloom: " << ErrorText(status) << "\n";
+// Rebuilds a file of the run, or keeps what an earlier run with --into wrote,
+// or leaves it out; *result says which. `outs` are the files of this run.
+absl::Status RebuildOrKeep(const RebuildArguments& arguments,
+                           const RebuildFile& file, std::set<fs::path>* outs,
+                           const char** result, Json* entry) {
+  const bool is_one = arguments.into.empty();
+  const auto& [target, out, kind] = file;
+  std::error_code error;
+  if (!target.error.ok()) return target.error;
+  if (kind != kHFile) {
+    if (is_one) {
+      return absl::InvalidArgumentError(
+          target.path + ": not an HFile, but of the kind " + kind);
+    }
+    *result = "left_out";
+    (*entry)["note"] =
+        EscapeControls(target.path + ": left out: of the kind " + kind);
+    return absl::OkStatus();
+  }
+  if (!outs->insert(out).second) {
+    return absl::AlreadyExistsError(out.string() +
+                                    ": is of another file of this run");
+  }
+  if (fs::exists(out, error)) {
+    if (is_one) return absl::AlreadyExistsError(out.string() + ": exists");
+    *result = "kept";
+    return CheckKept(arguments, target.path, out.string());
+  }
+  if (!is_one) fs::create_directories(out.parent_path(), error);
+  *result = "written";
+  return Rebuild(arguments, target.path, out.string(), entry);
+}
+
+// What became of a file, with its filters if it is the only one.
+std::string EntryText(const Json& entry, bool is_one) {
+  std::string text;
+  if (entry.contains("note")) text = entry["note"].get<std::string>() + "\n";
+  const bool is_written = entry["result"] == "written";
+  if (is_written || entry["result"] == "kept") {
+    text += entry["out"].get<std::string>() +
+            (is_written ? ": written and verified\n" : ": kept\n");
+  }
+  if (!is_one || !is_written) return text;
+  Json rows = Json::array();
+  for (const char* which : {"before", "after"}) {
+    Json row{{"filter", which}};
+    row.update(entry[which]);
+    rows.push_back(std::move(row));
+  }
+  return text + Table(rows);
+}
+
+int RunRebuild(const RebuildArguments& arguments) {
+  const bool is_one = arguments.into.empty();
+  std::vector<RebuildFile> files = NamedFiles(arguments);
+  if (const absl::Status status = FindKinds(is_one, &files); !status.ok()) {
+    PrintError(status);
     if (arguments.json) {
       PrintDocument("rowbloom-rebuild", {{"error", ErrorText(status)}});
     }
     return FlushOutput(kExitUsage);
   }
   ExitCode exit_code;
-  Json summary{{"files", 0},    {"written", 0}, {"kept", 0},
-               {"left_out", 0}, {"failed", 0},  {"filter_size_bytes", 0}};
+  Json summary{{"files", files.size()}};
+  for (const char* sum :
+       {"written", "kept", "left_out", "failed", "filter_size_bytes"}) {
+    summary[sum] = 0;
+  }
+  const auto add = [&](const std::string& sum, uint64_t value) {
+    summary[sum] = summary[sum].get<uint64_t>() + value;
+  };
   Json entries = Json::array();
-  std::set<fs::path> seen;
+  std::set<fs::path> outs;
   ProgressLine progress;
   for (size_t i = 0; i < files.size(); ++i) {
-    const auto& [target, out, kind] = files[i];
-    Json entry{{"path", EscapeControls(target.path)},
-               {"out", EscapeControls(out.string())}};
-    absl::Status status = target.error;
-    const char* word = "written";
-    std::error_code error;
-    progress.Show(i, files.size(), target.path);
-    if (!status.ok()) {
-      // Told below.
-    } else if (kind != kHFile) {
-      word = "left_out";
-      entry["note"] = ErrorText(absl::InvalidArgumentError(
-          target.path + ": left out: of the kind " + kind));
-    } else if (!seen.insert(out).second) {
-      status = absl::AlreadyExistsError(out.string() +
-                                        ": is of another file of this run");
-    } else if (fs::exists(out, error)) {
-      word = "kept";
-      status = CheckKept(arguments, target.path, out.string());
-    } else {
-      fs::create_directories(out.parent_path(), error);
-      status = Rebuild(arguments, target.path, out.string(), &entry);
-    }
+    Json entry{{"path", EscapeControls(files[i].target.path)},
+               {"out", EscapeControls(files[i].out.string())}};
+    const char* result = "failed";
+    progress.Show(i, files.size(), files[i].target.path);
+    const absl::Status status =
+        RebuildOrKeep(arguments, files[i], &outs, &result, &entry);
     progress.Clear();
     if (!status.ok()) {
-      word = "failed";
+      result = "failed";
       entry["error"] = ErrorText(status);
-      std::cerr << "rowbloom: " << ErrorText(status) << "\n";
+      PrintError(status);
     }
     exit_code.Add(status);
-    entry["result"] = word;
-    summary["files"] = summary["files"].get<uint64_t>() + 1;
-    summary[word] = summary[word].get<uint64_t>() + 1;
+    entry["result"] = result;
+    add(result, 1);
     if (entry.contains("after")) {
-      summary["filter_size_bytes"] =
-          summary["filter_size_bytes"].get<uint64_t>() +
-          entry["after"]["filter_size_bytes"].get<uint64_t>();
+      add("filter_size_bytes",
+          entry["after"]["filter_size_bytes"].get<uint64_t>());
     }
-    if (arguments.json) {
-      entries.push_back(std::move(entry));
-      continue;
-    }
-    if (entry.contains("note")) {
-      std::cout << entry["note"].get<std::string>() << "\n" << std::flush;
-    }
-    if (status.ok() && kind == kHFile) {
-      std::cout << entry["out"].get<std::string>() << ": "
-                << (word == std::string("kept") ? word : "written and verified")
-                << "\n"
-                << std::flush;
-    }
+    if (!arguments.json) std::cout << EntryText(entry, is_one) << std::flush;
+    entries.push_back(std::move(entry));
   }
   if (arguments.json) {
-    PrintDocument("rowbloom-rebuild", {{"files", std::move(entries)},
-                                       {"summary", std::move(summary)}});
-  } else {
+    PrintDocument("rowbloom-rebuild",
+                  is_one ? entries[0]
+                         : Json{{"files", std::move(entries)},
+                                {"summary", std::move(summary)}});
+  } else if (!is_one) {
     std::cout << "sum\n" << FieldLines(summary);
   }
   return FlushOutput(exit_code.value());
-}
-
-int RunRebuild(const RebuildArguments& arguments) {
-  if (!arguments.into.empty()) return RunInto(arguments);
-  if (arguments.paths.size() != 2) {
-    throw CLI::ValidationError(
-        "rebuild", "needs IN and OUT, or --into with any number of paths");
-  }
-  return RunOne(arguments);
 }
 
 }  // namespace

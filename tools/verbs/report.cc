@@ -139,6 +139,14 @@ void PrintDocument(const std::string& format, const Json& fields) {
             << "\n";
 }
 
+std::string ErrorText(const absl::Status& status) {
+  return EscapeControls(std::string(status.message()));
+}
+
+void PrintError(const absl::Status& status) {
+  std::cerr << "rowbloom: " << ErrorText(status) << "\n";
+}
+
 int FlushOutput(int exit_code) {
   std::cout.flush();
   if (std::cout) return exit_code;

@@ -82,6 +82,11 @@ class ExitCode {
 // Prints fields after those that each JSON document begins with.
 void PrintDocument(const std::string& format, const Json& fields);
 
+// The message of an error for the terminal or JSON, and as a line on standard
+// error.
+std::string ErrorText(const absl::Status& status);
+void PrintError(const absl::Status& status);
+
 // Flushes standard output; returns kExitUsage if it cannot be written.
 int FlushOutput(int exit_code);
 
