@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <filesystem>
 #include <memory>
 
+#include "absl/strings/str_format.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/hfile_writer.h"
 #include "tools/text/output.h"
 
 namespace rowbloom::tools {
 namespace {
-
-constexpr char kHas[] = "now";
 
 // The column family that a file is in, over all regions of its table:
 // TABLE/REGION/FAMILY/FILE is of TABLE/*/FAMILY. Other files are of their
@@ -31,39 +29,13 @@ std::string FamilyOf(const std::filesystem::path& file) {
   return (region.parent_path() / "*" / family.filename()).string();
 }
 
-FamilyPlans::Plan PlanOf(const HFileWriterOptions& options, uint64_t keys,
-                         const HFileFilterPlan& plan) {
-  FamilyPlans::Plan planned;
-  planned.bloom_type = std::string(BloomTypeName(options.bloom_type));
-  planned.type = options.bloom_type;
-  planned.prefix_length = options.prefix_length_bytes;
-  planned.chunk_size = options.chunk_size_bytes;
-  planned.key_count = keys;
-  planned.chunk_count = plan.chunk_count;
-  planned.size_bytes = plan.size_bytes;
-  planned.expected_fpr =
-      options.bloom_type == BloomType::kNone ? 1 : plan.expected_fpr;
-  return planned;
-}
-
-// The number of keys that a filter of this type has.
-uint64_t KeysOf(const HFileWriterOptions& options, const KeyCounts& counts,
-                const std::vector<uint32_t>& prefix_lengths) {
-  switch (options.bloom_type) {
-    case BloomType::kNone:
-      return 0;
-    case BloomType::kRow:
-      return counts.rows;
-    case BloomType::kRowCol:
-      return counts.columns;
-    case BloomType::kRowPrefixFixedLength:
-      break;
-  }
-  const auto found = std::find(prefix_lengths.begin(), prefix_lengths.end(),
-                               options.prefix_length_bytes);
-  return found == prefix_lengths.end() ? 0
-                                       : counts.prefixes[static_cast<size_t>(
-                                             found - prefix_lengths.begin())];
+// The fields that name a filter.
+Json NameOf(std::string_view bloom_type, const Json& prefix_length = {},
+            const Json& error_rate = {}, const Json& chunk_size = {}) {
+  return {{"bloom_type", std::string(bloom_type)},
+          {"prefix_length_bytes", prefix_length},
+          {"error_rate", error_rate},
+          {"chunk_size_bytes", chunk_size}};
 }
 
 // The share of a file's gets of each kind that read it. `rows` and `columns`
@@ -159,7 +131,7 @@ absl::Status CountKeys(const HFileReader& reader,
 
 absl::Status PlanHFile(const PlanQuestion& question, const HFileReader& reader,
                        Json* entry) {
-  HFileWriterOptions now_options = OptionsOf(reader);
+  const HFileWriterOptions now_options = OptionsOf(reader);
   std::vector<uint32_t> prefix_lengths = question.prefix_lengths;
   if (prefix_lengths.empty() && now_options.prefix_length_bytes > 0) {
     prefix_lengths.push_back(now_options.prefix_length_bytes);
@@ -180,48 +152,46 @@ absl::Status PlanHFile(const PlanQuestion& question, const HFileReader& reader,
 
   const auto planned = PlanHFileFilter(now_options, now.key_count);
   if (!planned.ok()) return planned.status();
-  FamilyPlans::Plan has = PlanOf(now_options, now.key_count, *planned);
-  has.bloom_type = kHas;
-  has.size_bytes = now.size_bytes;
-  has.chunk_count = now.chunks.size();
-  has.chunk_size = 0;
-  has.prefix_length = 0;
-  if (!now.is_usable) {
-    has.type = BloomType::kNone;
-    has.expected_fpr = 1;
-  }
-  std::vector<FamilyPlans::Plan> all = {has, PlanOf({}, 0, {})};
-  all.back().bloom_type = "NONE";
-  all.back().type = BloomType::kNone;
-  all.back().expected_fpr = 1;
-  all.back().chunk_size = 0;
-  const auto add = [&](const HFileWriterOptions& options) -> absl::Status {
-    const uint64_t keys = KeysOf(options, counts, prefix_lengths);
-    if (keys == 0) return absl::OkStatus();
-    const auto plan = PlanHFileFilter(options, keys);
-    if (!plan.ok()) return plan.status();
-    all.push_back(PlanOf(options, keys, *plan));
-    all.back().rate = std::round(options.error_rate * 1e6) / 1e6;
-    return absl::OkStatus();
+  const BloomType now_type =
+      now.is_usable ? now_options.bloom_type : BloomType::kNone;
+  std::vector<FamilyPlans::Plan> plans = {
+      {NameOf("now"), now_type, now.key_count, now.chunks.size(),
+       now.size_bytes,
+       now_type == BloomType::kNone ? 1 : planned->expected_fpr},
+      {NameOf("NONE")}};
+  struct Filter {
+    BloomType type;
+    uint64_t key_count;
+    uint32_t prefix_length = 0;
   };
+  std::vector<Filter> filters = {{BloomType::kRow, counts.rows},
+                                 {BloomType::kRowCol, counts.columns}};
+  for (size_t i = 0; i < prefix_lengths.size(); ++i) {
+    filters.push_back({BloomType::kRowPrefixFixedLength, counts.prefixes[i],
+                       prefix_lengths[i]});
+  }
   for (const int64_t chunk_size : question.chunk_sizes) {
-    for (const BloomType type : {BloomType::kRow, BloomType::kRowCol,
-                                 BloomType::kRowPrefixFixedLength}) {
-      const bool is_prefix = type == BloomType::kRowPrefixFixedLength;
-      for (size_t i = 0; i < (is_prefix ? prefix_lengths.size() : 1); ++i) {
-        for (const float rate : question.error_rates) {
-          HFileWriterOptions options;
-          options.bloom_type = type;
-          options.error_rate = rate;
-          options.chunk_size_bytes = chunk_size;
-          if (is_prefix) options.prefix_length_bytes = prefix_lengths[i];
-          status = add(options);
-          if (!status.ok()) return status;
-        }
+    for (const Filter& filter : filters) {
+      for (const float rate : question.error_rates) {
+        if (filter.key_count == 0) continue;
+        HFileWriterOptions options;
+        options.bloom_type = filter.type;
+        options.prefix_length_bytes = filter.prefix_length;
+        options.error_rate = rate;
+        options.chunk_size_bytes = chunk_size;
+        const auto plan = PlanHFileFilter(options, filter.key_count);
+        if (!plan.ok()) return plan.status();
+        plans.push_back(
+            {NameOf(
+                 BloomTypeName(filter.type),
+                 filter.prefix_length > 0 ? Json(filter.prefix_length) : Json(),
+                 std::round(rate * 1e6) / 1e6, chunk_size),
+             filter.type, filter.key_count, plan->chunk_count, plan->size_bytes,
+             plan->expected_fpr});
       }
     }
   }
-  question.families->Add(counts, now.size_bytes, std::move(all));
+  question.families->Add(counts, now.size_bytes, std::move(plans));
   return absl::OkStatus();
 }
 
@@ -264,12 +234,8 @@ void FamilyPlans::FinishRegion() {
   for (const File& file : files_) {
     for (const Plan& plan : file.plans) {
       auto sum = std::find_if(
-          family.plans.begin(), family.plans.end(), [&](const PlanSum& other) {
-            return other.plan.bloom_type == plan.bloom_type &&
-                   other.plan.rate == plan.rate &&
-                   other.plan.chunk_size == plan.chunk_size &&
-                   other.plan.prefix_length == plan.prefix_length;
-          });
+          family.plans.begin(), family.plans.end(),
+          [&](const PlanSum& other) { return other.plan.name == plan.name; });
       if (sum == family.plans.end()) {
         sum = family.plans.insert(sum, PlanSum{plan, 0, {}});
       } else {
@@ -298,12 +264,13 @@ double FamilyPlans::Mean(const GetReads& reads, double column_share) const {
 Json FamilyPlans::Verdict(const Family& family) const {
   const PlanSum* best[2] = {nullptr, nullptr};
   for (const PlanSum& sum : family.plans) {
-    if (sum.plan.rate.is_null() || (sum.plan.type != BloomType::kRow &&
-                                    sum.plan.type != BloomType::kRowCol)) {
+    const Json& rate = sum.plan.name["error_rate"];
+    if (rate.is_null() || (sum.plan.type != BloomType::kRow &&
+                           sum.plan.type != BloomType::kRowCol)) {
       continue;
     }
     const PlanSum*& chosen = best[sum.plan.type == BloomType::kRowCol ? 1 : 0];
-    if (chosen == nullptr || sum.plan.rate == 0.01) chosen = &sum;
+    if (chosen == nullptr || rate == 0.01) chosen = &sum;
   }
   if (best[0] == nullptr || best[1] == nullptr || family.rows == 0) return {};
   const auto mean = [&](int which, double column_share) {
@@ -313,7 +280,7 @@ Json FamilyPlans::Verdict(const Family& family) const {
   const double gain_rows = mean(0, 0) - mean(1, 0);
   const double gain_columns = mean(0, 1) - mean(1, 1);
   Json verdict{
-      {"error_rate", best[0]->plan.rate},
+      {"error_rate", best[0]->plan.name["error_rate"]},
       {"missing_share", missing_share_},
       {"rowcol_pays_from_column_share",
        gain_columns > 0 ? Rounded(std::max(0.0, -gain_rows) /
@@ -341,25 +308,16 @@ Json FamilyPlans::Sums() {
       const auto reads = [row_count = family.rows](double value) {
         return row_count > 0 ? Rounded(value / row_count) : Json();
       };
-      const auto keys = static_cast<double>(plan.key_count);
-      const auto given = [](int64_t value) {
-        return value > 0 ? Json(value) : Json();
-      };
-      Json row{{"bloom_type", plan.bloom_type},
-               {"prefix_length_bytes", given(plan.prefix_length)},
-               {"error_rate", plan.rate},
-               {"chunk_size_bytes", given(plan.chunk_size)},
-               {"key_count", plan.key_count},
-               {"chunk_count", plan.chunk_count},
-               {"size_bytes", plan.size_bytes},
-               {"bits_per_key",
-                keys > 0 ? Json(8 * static_cast<double>(plan.size_bytes) / keys)
-                         : Json()},
-               {"expected_fpr", keys > 0 ? Json(sum.positives / keys) : Json()},
-               {"absent_column", reads(sum.reads.absent_column)},
-               {"present_column", reads(sum.reads.present_column)},
-               {"absent_row", reads(sum.reads.absent_row)},
-               {"present_row", reads(sum.reads.present_row)}};
+      Json row = plan.name;
+      row.update({{"key_count", plan.key_count},
+                  {"chunk_count", plan.chunk_count},
+                  {"size_bytes", plan.size_bytes},
+                  {"bits_per_key", Ratio(8 * plan.size_bytes, plan.key_count)},
+                  {"expected_fpr", Ratio(sum.positives, plan.key_count)},
+                  {"absent_column", reads(sum.reads.absent_column)},
+                  {"present_column", reads(sum.reads.present_column)},
+                  {"absent_row", reads(sum.reads.absent_row)},
+                  {"present_row", reads(sum.reads.present_row)}});
       rows.push_back(std::move(row));
     }
     families.push_back(
@@ -370,10 +328,7 @@ Json FamilyPlans::Sums() {
          {"column_count", static_cast<uint64_t>(family.columns)},
          {"family_delete_count", family.counts.family_deletes},
          {"always_maybe_share",
-          family.counts.rows > 0
-              ? Json(static_cast<double>(family.counts.always_maybe_rows) /
-                     static_cast<double>(family.counts.rows))
-              : Json()},
+          Ratio(family.counts.always_maybe_rows, family.counts.rows)},
          {"filter_size_bytes", family.filter_bytes},
          {"plans", std::move(rows)},
          {"verdict", Verdict(family)}});
@@ -391,25 +346,20 @@ std::string FamilyPlans::Text(const Json& sums) const {
     const Json& verdict = family["verdict"];
     if (verdict.is_null()) continue;
     const Json& share = verdict["rowcol_pays_from_column_share"];
-    char line[200];
-    if (share.is_null()) {
-      text += "  ROWCOL does not pay, however many gets name one column\n";
-    } else {
-      std::snprintf(line, sizeof(line),
-                    "  ROWCOL pays if more than %.3g%% of gets name one "
-                    "column; its filters have %+lld bytes\n",
-                    100 * share.get<double>(),
-                    verdict["more_filter_bytes"].get<long long>());
-      text += line;
-    }
+    text += share.is_null()
+                ? "  ROWCOL does not pay, however many gets name one column\n"
+                : absl::StrFormat(
+                      "  ROWCOL pays if more than %.3g%% of gets name one "
+                      "column; its filters have %+d bytes\n",
+                      100 * share.get<double>(),
+                      verdict["more_filter_bytes"].get<int64_t>());
     if (!verdict.contains("rowcol_pays")) continue;
-    std::snprintf(line, sizeof(line),
-                  "  at %.3g%%, a get reads %.4g data blocks with ROWCOL, %.4g "
-                  "with ROW: it %s\n",
-                  100 * *column_share_, verdict["rowcol_reads"].get<double>(),
-                  verdict["row_reads"].get<double>(),
-                  verdict["rowcol_pays"].get<bool>() ? "pays" : "does not pay");
-    text += line;
+    text += absl::StrFormat(
+        "  at %.3g%%, a get reads %.4g data blocks with ROWCOL, %.4g with ROW: "
+        "it %s\n",
+        100 * *column_share_, verdict["rowcol_reads"].get<double>(),
+        verdict["row_reads"].get<double>(),
+        verdict["rowcol_pays"].get<bool>() ? "pays" : "does not pay");
   }
   return text;
 }

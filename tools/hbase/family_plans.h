@@ -84,15 +84,14 @@ class FamilyPlans {
 
   // A filter that is planned for a file.
   struct Plan {
-    std::string bloom_type;
-    Json rate;  // Null for the filter that the file has.
-    int64_t chunk_size = 0;
-    uint32_t prefix_length = 0;
+    // "now" for the filter that the file has, or bloom type, prefix length,
+    // error rate and chunk size.
+    Json name;
+    BloomType type = BloomType::kNone;
     uint64_t key_count = 0;
     uint64_t chunk_count = 0;
     uint64_t size_bytes = 0;
     double expected_fpr = 1;
-    BloomType type = BloomType::kNone;
   };
   // The sample of the region that `path` is in.
   std::pair<DistinctKeys*, DistinctKeys*> SampleFor(const std::string& path);
