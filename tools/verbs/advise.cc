@@ -67,15 +67,6 @@ void AddKeyOptions(CLI::App* verb, AdviseArguments* arguments) {
               "--key_codec", arguments->key_codec,
               "Their key codec: tenant.fixed:4,user.delimiter:/,at.rest")
           ->group(kKeys);
-  const auto of_level = [&](const char* name, auto* values, const char* text) {
-    AddList(verb, name, values, text)->needs(codec)->group(kKeys);
-  };
-  of_level("--ask", &arguments->ask,
-           "KEY_LEVEL=SHARE of lookups that ask for its prefixes; by default "
-           "equal");
-  of_level(
-      "--absent", &arguments->absent,
-      "KEY_LEVEL=SHARE of these that are absent; by default missing_share");
   verb->add_option("--filter_spec", arguments->filter_spec, "Their filter")
       ->needs(codec)
       ->capture_default_str()
@@ -99,6 +90,9 @@ void CheckCombination(const CLI::App& verb, const AdviseArguments& arguments,
   }
   if (arguments.hex && arguments.gets.empty() && kind != kKeys) {
     throw CLI::ValidationError("--hex", "needs --gets or --key_codec");
+  }
+  if (kind == kKeys && arguments.missing_share.has_value()) {
+    throw CLI::ValidationError("--missing_share", "is not for a file of keys");
   }
   for (const CLI::Option* option : verb.get_options()) {
     const std::string& group = option->get_group();

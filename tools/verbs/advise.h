@@ -34,13 +34,7 @@ struct AdviseArguments {
   std::optional<double> column_share;
   // These are for a file with a key on each line.
   std::string key_codec;
-  std::vector<std::string> ask;     // KEY_LEVEL=SHARE of the lookups.
-  std::vector<std::string> absent;  // KEY_LEVEL=SHARE of those.
   std::string filter_spec = FilterSpec().ToString();
-
-  double missing_share_or_default() const {
-    return missing_share.value_or(GetCostOptions().missing_share);
-  }
 };
 
 // Each returns the exit code.

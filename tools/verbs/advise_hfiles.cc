@@ -10,12 +10,14 @@
 namespace rowbloom::tools {
 
 int AdviseHFiles(const AdviseArguments& arguments) {
-  FamilyPlans families(arguments.missing_share_or_default(),
-                       arguments.column_share);
+  FamilyPlans families(
+      arguments.missing_share.value_or(GetCostOptions().missing_share),
+      arguments.column_share);
   PlanQuestion question = arguments.hfiles;
   question.families = &families;
   Report report;
   report.format = "rowbloom-advise";
+  report.unknown_hint = "; if it is a file of keys, give their --key_codec";
   report.ask = [&](const TargetFile& target, const FilterFile& file,
                    Json* entry) {
     question.path = target.path;

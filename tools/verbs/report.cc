@@ -38,7 +38,12 @@ std::optional<Json> AskFile(const Report& report, const TargetFile& target,
     absl::StatusOr<std::unique_ptr<FilterFile>> opened =
         OpenFilterFile(target.path, target.place);
     status = opened.status();
-    if (opened.ok()) file = *std::move(opened);
+    if (opened.ok()) {
+      file = *std::move(opened);
+    } else if (absl::IsInvalidArgument(status)) {
+      status = absl::InvalidArgumentError(std::string(status.message()) +
+                                          report.unknown_hint);
+    }
   }
   entry["kind"] = file == nullptr ? Json() : Json(std::string(file->kind()));
   if (target.level.has_value()) entry["level"] = *target.level;

@@ -51,6 +51,7 @@ struct Report {
   std::function<std::string(const Json& files, const Json& sums)> sums_text;
   Json header = Json::object();   // Fields of the document.
   Json unasked = Json::object();  // The verb's fields of a file not opened.
+  std::string unknown_hint;  // Follows the error of a file of no known format.
   bool sums_up_families = false;  // After each column family.
   // Warnings of column families and of files count as damage.
   bool is_strict = false;
