@@ -30,6 +30,11 @@ std::string HelpFormatter::make_option_opts(const CLI::Option* option) const {
 
 CLI::Validator WholeNumber() {
   const auto to_digits = [](std::string& text) -> std::string {
+    if (text.size() > 1 && text[0] == '0' && absl::ascii_isdigit(text[1])) {
+      return "'" + EscapeControls(text) +
+             "' begins with 0, as digits behind a comma do: write 1,000 as "
+             "1000 or 1e3";
+    }
     uint64_t whole = 0;
     double number = 0;
     if (!absl::SimpleAtoi(text, &whole)) {

@@ -25,9 +25,10 @@ class HelpFormatter : public CLI::Formatter {
 };
 
 // Digits, or a number such as 1e9. A negative, too large or fractional number
-// is refused with an error that quotes it. Every option that is stored in an
-// unsigned type needs this validator: CLI11 itself reads -1 as the largest
-// value of the type. Checks see the digits.
+// is refused with an error that quotes it, and so is one with a leading zero:
+// the option may be a list, and 1,000 was meant to be a thousand. Every option
+// that is stored in an unsigned type needs this validator: CLI11 itself reads
+// -1 as the largest value of the type. Checks see the digits.
 CLI::Validator WholeNumber();
 // A rate between 0 and 1.
 CLI::Validator ErrorRate();
