@@ -577,7 +577,8 @@ TEST_F(CliTest, AnSstOfANewerFormatIsNotDamaged) {
   EXPECT_THAT(
       Run("advise newer --cache_bytes 1000"),
       Exits(3, IsEmpty(),
-            AllOf(HasSubstr(name + ": newer: format_version 99 is newer than"),
+            AllOf(HasSubstr("newer: newer: " + name +
+                            ": format_version 99 is newer than"),
                   HasSubstr("use one built with the release that wrote"),
                   Not(HasSubstr("Corrupt")))));
   const Json document = RunJson("verify newer");
@@ -761,10 +762,6 @@ TEST_F(CliTest, FiltersOfTheAdviceTakeTheBitsThatItStates) {
   ASSERT_EQ(advice["best"], "compact");
   const auto listeners = advice["listeners"].get<std::string>();
   const auto stated = compact["bits_per_key"].get<double>();
-  std::array<char, 40> sentence;
-  std::snprintf(sentence.data(), sentence.size(), "With %.3g bits per key",
-                stated);
-  EXPECT_THAT(Run(line).out, HasSubstr(sentence.data()));
   auto option = advice["option"].get<std::string>();
   const size_t asked_at = option.find("budget_bits_per_key=");
   ASSERT_NE(asked_at, std::string::npos);
@@ -956,14 +953,6 @@ TEST_F(CliTest, CountsThatStatisticsLackAreUnknown) {
       EXPECT_TRUE(count.is_null()) << field;
     }
   }
-  EXPECT_THAT(
-      Run("advise reads --statistics torn.log").out,
-      HasSubstr("Of 7 gets, an unknown number found their key in an SST, "
-                "an unknown number in a memtable and an unknown number "
-                "nowhere.\nThey read an unknown number of data blocks, "
-                "an unknown number of them wasted by an unknown number "
-                "of false positives, an unknown number of blocks of "
-                "filters and an unknown number of indexes.\n"));
 }
 
 TEST_F(CliTest, CountsOfNoGetsAreNoMeasurement) {
@@ -978,7 +967,7 @@ TEST_F(CliTest, CountsOfNoGetsAreNoMeasurement) {
   WriteFile(InputPath("zeros.statistics"), zeros);
   const std::string line = "advise reads --statistics zeros.statistics";
   const ToolResult result = Run(line);
-  EXPECT_THAT(result.out, Not(HasSubstr("Of 0 gets")));
+  EXPECT_THAT(result.out, Not(HasSubstr("measured:")));
   EXPECT_THAT(result.out,
               HasSubstr("note: The statistics in zeros.statistics count no "
                         "gets: all numbers are the model's.\n"));
@@ -1003,8 +992,8 @@ TEST_F(CliTest, CountsThatAReadOnlyDatabaseLacksAreUnknown) {
   WriteFile(InputPath("read_only.statistics"), text);
   const std::string line = "advise reads --statistics read_only.statistics";
   const ToolResult result = Run(line);
-  EXPECT_THAT(result.out, AllOf(Not(HasSubstr("Of 0 gets")),
-                                HasSubstr("wasted by 887 false positives"),
+  EXPECT_THAT(result.out, AllOf(ContainsRegex("  gets +-\n"),
+                                ContainsRegex("  false_positives +887\n"),
                                 HasSubstr("facebook/rocksdb/issues/15140"),
                                 HasSubstr("the default is assumed")));
   const Json document = RunJson(line);
@@ -1310,7 +1299,7 @@ TEST_F(OtherDatabaseTest, ADatabaseThatRocksDbHasOpenedIsItsOwn) {
   EXPECT_THAT(
       Run("advise adopted --cache_bytes 1000"),
       Exits(3, IsEmpty(),
-            HasSubstr("adopted/000005.ldb: unknown: a table of LevelDB")));
+            HasSubstr("unknown: adopted/000005.ldb: a table of LevelDB")));
 }
 
 TEST_F(OtherDatabaseTest, WithoutOptionsAndIdentityTablesTellWhoseItIs) {

@@ -19,7 +19,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
-#include <cstdio>
+
+#include "absl/strings/str_format.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -41,17 +42,6 @@ constexpr double kKeysOfStatistics = 16;
 // Fewer lookups in statistics may all be of one key.
 constexpr uint64_t kLeastLookups = 100;
 
-// The probability of `least` or more, if `mean` are expected (Poisson).
-double UpperTail(double least, double mean) {
-  double below = 0;
-  double term = std::exp(-mean);
-  for (int i = 0; i < least; ++i) {
-    below += term;
-    term *= mean / (i + 1);
-  }
-  return 1 - below;
-}
-
 // The popularity of the first key is 1 / this, or more.
 double KeysOfStatistics(double zipf_exponent) {
   double sum = 0;
@@ -71,17 +61,12 @@ double LargestFpr(const RocksDbTree& tree) {
   return largest;
 }
 
-// True if that many of `keys` keys are more than chance explains. The normal
-// distribution serves for many.
-bool IsBeyondChance(double false_positives, double expected) {
-  constexpr double kMany = 100;
-  constexpr double kDeviations = 3.72;  // Gives the same confidence.
-  if (expected > kMany) {
-    return false_positives > expected + kDeviations * std::sqrt(expected);
-  }
-  // The factor makes it so, and the sum has few terms.
-  if (false_positives > 4 * kMany) return true;
-  return UpperTail(std::floor(false_positives), expected) < 1 - kConfidence;
+// By Chernoff's bound: as many or more have at most the probability
+// exp(-expected) (e expected / count)^count.
+bool IsBeyondChance(double count, double expected) {
+  return count > expected &&
+         count * std::log(count / expected) - count + expected >
+             -std::log(1 - kConfidence);
 }
 
 }  // namespace
@@ -93,14 +78,11 @@ Json ModelExcess::ToJson() const {
 }
 
 std::string ModelExcess::ToString(const std::string& path) const {
-  char numbers[200];
-  std::snprintf(numbers, sizeof(numbers),
-                "The filters let %llu of %llu lookups of absent keys pass, and "
-                "the model expects %.0f at most: ",
-                static_cast<unsigned long long>(counted.false_positives),
-                static_cast<unsigned long long>(counted.lookups()), expected);
-  return numbers + ("it does not know these filters. Run `rowbloom verify " +
-                    path + "`; no advice.\n");
+  return absl::StrFormat(
+      "The filters let %d of %d lookups of absent keys pass, and the model "
+      "expects %.0f at most: it does not know these filters. Run `rowbloom "
+      "verify %s`; no advice.\n",
+      counted.false_positives, counted.lookups(), expected, path);
 }
 
 std::optional<ModelExcess> ExcessOverModel(const ReadCounts& counts,

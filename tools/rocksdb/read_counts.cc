@@ -38,15 +38,6 @@ Count Difference(Count whole, Count part) {
   return *whole - std::min(*whole, *part);
 }
 
-std::string Number(const Count& count) {
-  return count.has_value() ? std::to_string(*count) : "an unknown number";
-}
-
-// The number of `things`, a plural.
-std::string NumberOf(const Count& count, const char* things) {
-  return Number(count) + (count.has_value() ? " " : " of ") + things;
-}
-
 }  // namespace
 
 bool ReadCounts::are_of_no_gets() const {
@@ -74,33 +65,19 @@ std::optional<double> ReadCounts::missing_share_of_one_run() const {
 }
 
 Json ReadCounts::ToJson() const {
-  return {{"gets", OrNull(gets)},
-          {"memtable_hits", OrNull(memtable_hits)},
-          {"sst_hits", OrNull(sst_hits)},
-          {"filter_negatives", OrNull(filter_negatives)},
-          {"false_positives", OrNull(false_positives)},
-          {"true_positives", OrNull(true_positives)},
-          {"data_reads", OrNull(data_reads)},
-          {"filter_reads", OrNull(filter_reads)},
-          {"index_reads", OrNull(index_reads)},
-          {"wasted_reads", OrNull(wasted_reads)},
-          {"missing_share", OrNull(missing_share())}};
-}
-
-std::string ReadCounts::ToString() const {
-  const Count missing = Difference(sst_gets(), sst_hits);
-  const Count wasted =
-      wasted_reads.has_value()
-          ? Count(static_cast<uint64_t>(std::llround(*wasted_reads)))
-          : Count();
-  return "Of " + NumberOf(gets, "gets") + ", " + Number(sst_hits) +
-         " found their key in an SST, " + Number(memtable_hits) +
-         " in a memtable and " + Number(missing) + " nowhere.\nThey read " +
-         NumberOf(data_reads, "data blocks") + ", " +
-         (wasted.has_value() ? "about " : "") + Number(wasted) +
-         " of them wasted by " + NumberOf(false_positives, "false positives") +
-         ", " + NumberOf(filter_reads, "blocks of filters") + " and " +
-         Number(index_reads) + " of indexes.\n";
+  return {
+      {"gets", OrNull(gets)},
+      {"memtable_hits", OrNull(memtable_hits)},
+      {"sst_hits", OrNull(sst_hits)},
+      {"filter_negatives", OrNull(filter_negatives)},
+      {"false_positives", OrNull(false_positives)},
+      {"true_positives", OrNull(true_positives)},
+      {"data_reads", OrNull(data_reads)},
+      {"filter_reads", OrNull(filter_reads)},
+      {"index_reads", OrNull(index_reads)},
+      {"wasted_reads",
+       wasted_reads.has_value() ? Json(std::llround(*wasted_reads)) : Json()},
+      {"missing_share", OrNull(missing_share())}};
 }
 
 absl::StatusOr<LogFile> ReadLogFile(const std::string& path,

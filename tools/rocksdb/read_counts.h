@@ -58,8 +58,6 @@ struct ReadCounts {
   std::optional<double> missing_share_of_one_run() const;
   // A field for each count; null if it is unknown.
   Json ToJson() const;
-  // Two sentences.
-  std::string ToString() const;
 };
 
 // The LOG of a database, or the text of Statistics::ToString().

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdio>
 #include <iostream>
 #include <optional>
 #include <string>
@@ -209,28 +208,6 @@ Json Notes(const Advice& advice, const AdviseArguments& arguments) {
   return notes;
 }
 
-std::string Sentence(const Candidate& best, const Candidate& now,
-                     uint64_t measured_gets) {
-  constexpr uint64_t kMillion = 1000000;
-  const auto gets =
-      static_cast<double>(measured_gets > 0 ? measured_gets : kMillion);
-  char text[400];
-  const int size = std::snprintf(
-      text, sizeof(text),
-      "The model expects of %.0f gets, now: %.0f data blocks wasted, %.0f "
-      "blocks of filters.\n",
-      gets, gets * now.wasted_reads, gets * now.cost.filter.reads);
-  if (&best == &now) {
-    return std::string(text) +
-           "Keep these filters: no others make a get 2% cheaper.\n";
-  }
-  std::snprintf(text + size, sizeof(text) - static_cast<size_t>(size),
-                "With %.3g bits per key of %s: %.0f and %.0f.\n",
-                best.bits_per_key, best.name.c_str(), gets * best.wasted_reads,
-                gets * best.cost.filter.reads);
-  return text;
-}
-
 absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   absl::StatusOr<RocksDbTree> tree =
       ReadRocksDbTree(arguments->paths.front(), arguments->column_family);
@@ -268,74 +245,56 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   return absl::OkStatus();
 }
 
-// Adds the word of a file's status, behind the path that the message begins
-// with.
-std::string Explain(const std::string& directory, const absl::Status& status) {
-  const std::string word = StatusWord(status);
-  std::string message(status.message());
-  if (word == "unreadable") return message;
-  std::string path = directory;
-  if (message.rfind(directory, 0) == 0) {
-    path = message.substr(0, message.find(": ", directory.size()));
-    message.erase(0, std::min(message.size(), path.size() + 2));
-  }
-  return path + ": " + word + ": " + message;
-}
-
-void Print(const AdviseArguments& arguments, const Advice& advice) {
-  const Json fields{{"path", EscapeControls(arguments.paths.front())},
-                    {"column_family", EscapeBytes(arguments.column_family)},
-                    {"cache_bytes", *arguments.cache_bytes},
-                    {"missing_share", advice.missing_share.value},
-                    {"missing_share_source", advice.missing_share.source},
-                    {"zipf", arguments.zipf},
-                    {"read_us", arguments.read_us}};
-  const std::string source = EscapeControls(advice.source);
-  const Json runs = RunRows(advice.tree, advice.best);
+Json DocumentOf(const AdviseArguments& arguments, const Advice& advice) {
   Json filters = Json::array();
   for (const Candidate& candidate : advice.candidates) {
     filters.push_back(candidate.Row());
   }
-  const Json notes = Notes(advice, arguments);
-  if (arguments.json) {
-    Json document = fields;
-    const bool is_counted = advice.counts.has_value();
-    document["source"] = is_counted ? Json(source) : Json();
-    document["measured"] = is_counted ? advice.counts->ToJson() : Json();
-    document["runs"] = runs;
-    document["filters"] = std::move(filters);
-    document["model_excess"] =
-        advice.excess.has_value() ? advice.excess->ToJson() : Json();
-    document["best"] =
-        advice.best == nullptr ? Json() : Json(advice.best->name);
-    document["option"] = advice.option.empty() ? Json() : Json(advice.option);
-    document["listeners"] =
-        advice.listeners.empty() ? Json() : Json(advice.listeners);
-    document["notes"] = notes;
-    PrintDocument("rowbloom-advise", document);
-    return;
+  const bool is_counted = advice.counts.has_value();
+  return {{"path", EscapeControls(arguments.paths.front())},
+          {"column_family", EscapeBytes(arguments.column_family)},
+          {"cache_bytes", *arguments.cache_bytes},
+          {"missing_share", advice.missing_share.value},
+          {"missing_share_source", advice.missing_share.source},
+          {"zipf", arguments.zipf},
+          {"read_us", arguments.read_us},
+          {"source", is_counted ? Json(EscapeControls(advice.source)) : Json()},
+          {"measured", is_counted ? advice.counts->ToJson() : Json()},
+          {"runs", RunRows(advice.tree, advice.best)},
+          {"filters", std::move(filters)},
+          {"model_excess",
+           advice.excess.has_value() ? advice.excess->ToJson() : Json()},
+          {"best", advice.best == nullptr ? Json() : Json(advice.best->name)},
+          {"option", OrNull(advice.option)},
+          {"listeners", OrNull(advice.listeners)},
+          {"notes", Notes(advice, arguments)}};
+}
+
+std::string Text(const Json& document, const Advice& advice) {
+  Json fields = document;
+  for (const char* below :
+       {"measured", "model_excess", "best", "option", "listeners"}) {
+    fields.erase(below);
   }
-  std::cout << FieldLines(fields);
+  std::string text = FieldLines(fields);
   if (advice.counts.has_value()) {
-    std::cout << source << ":\n" << advice.counts->ToString();
+    text += "measured:\n" + FieldLines(document["measured"]);
   }
-  if (!runs.empty()) {
-    std::cout << Table(runs) << Table(filters);
+  if (!advice.tree.runs.empty()) {
+    text += Table(document["runs"]) + Table(document["filters"]);
     if (advice.excess.has_value()) {
-      std::cout << advice.excess->ToString(
-          EscapeControls(arguments.paths.front()));
-    } else {
-      const auto gets = advice.counts.value_or(ReadCounts()).sst_gets();
-      std::cout << Sentence(*advice.best, advice.candidates.front(),
-                            gets.value_or(0));
-    }
-    for (const std::string& text : {advice.option, advice.listeners}) {
-      if (!text.empty()) std::cout << "Set " << text << "\n";
+      text += advice.excess->ToString(document["path"].get<std::string>());
+    } else if (advice.option.empty()) {
+      text += "Keep these filters: no others make a get 2% cheaper.\n";
     }
   }
-  for (const Json& note : notes) {
-    std::cout << "note: " << note.get<std::string>() << "\n";
+  for (const std::string& option : {advice.option, advice.listeners}) {
+    if (!option.empty()) text += "Set " + option + "\n";
   }
+  for (const Json& note : document["notes"]) {
+    text += "note: " + note.get<std::string>() + "\n";
+  }
+  return text;
 }
 
 }  // namespace
@@ -344,18 +303,24 @@ int AdviseDatabase(AdviseArguments* arguments) {
   Advice advice;
   const absl::Status status = Advise(arguments, &advice);
   if (status.ok()) {
-    Print(*arguments, advice);
+    const Json document = DocumentOf(*arguments, advice);
+    if (arguments->json) {
+      PrintDocument("rowbloom-advise", document);
+    } else {
+      std::cout << Text(document, advice);
+    }
     return FlushOutput(kExitOk);
   }
   // Other errors than these are of the arguments.
   const bool is_of_file = !advice.unread.ok() || absl::IsDataLoss(status) ||
                           absl::IsUnimplemented(status);
-  std::cerr << "rowbloom: "
-            << EscapeControls(is_of_file
-                                  ? Explain(arguments->paths.front(), status)
-                                  : std::string(status.message()))
-            << "\n";
-  if (!is_of_file) return kExitUsage;
+  if (!is_of_file || absl::IsFailedPrecondition(status)) {
+    PrintError(status);
+    return kExitUsage;
+  }
+  Json entry{{"path", EscapeControls(arguments->paths.front())}};
+  SetStatus(status, &entry);
+  std::cerr << "rowbloom: " << StatusLine(entry);
   ExitCode code;
   code.Add(status);
   return code.value();

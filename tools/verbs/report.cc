@@ -18,16 +18,6 @@ namespace {
 constexpr std::array<const char*, 6> kStatusWords = {
     "ok", "damaged", "newer", "older", "unknown", "unreadable"};
 
-void SetStatus(const absl::Status& status, Json* entry) {
-  (*entry)["status"] = StatusWord(status);
-  if (status.ok()) return;
-  std::string message(status.message().data(), status.message().size());
-  // The path is printed before the message.
-  const std::string prefix = entry->at("path").get<std::string>() + ": ";
-  if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
-  (*entry)["error"] = EscapeControls(message);
-}
-
 // nullopt if the file's database has dropped it in the meantime.
 std::optional<Json> AskFile(const Report& report, const TargetFile& target,
                             ExitCode* exit_code) {
@@ -102,6 +92,16 @@ void ExitCode::Add(const absl::Status& status) {
 }
 
 int ExitCode::value() const { return worst_ == kOk ? kExitOk : worst_ + 1; }
+
+void SetStatus(const absl::Status& status, Json* entry) {
+  (*entry)["status"] = StatusWord(status);
+  if (status.ok()) return;
+  std::string message(status.message());
+  // The path is printed before the message.
+  const std::string prefix = entry->at("path").get<std::string>() + ": ";
+  if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
+  (*entry)["error"] = EscapeControls(message);
+}
 
 std::string FieldsAndTable(const Json& entry, const char* table) {
   Json fields = entry;

@@ -95,6 +95,8 @@ int FlushOutput(int exit_code);
 // and the error.
 std::string FieldsAndTable(const Json& entry, const char* table);
 
+// Sets "status", and "error" without the entry's "path" in front of it.
+void SetStatus(const absl::Status& status, Json* entry);
 // "path: status: error" or "path: status".
 std::string StatusLine(const Json& entry);
 // The same; a note that is not an error follows.
