@@ -62,14 +62,12 @@ Json RunRows(const RocksDbTree& tree, const Candidate* best) {
   return rows;
 }
 
-// Why there are no counts, or what they lack.
-enum class Gap { kNone, kNoStatistics, kNoGets };
-
 // Counts reads by the arguments; nullopt if the LOG has no statistics, or if
 // they are of no gets. Sets cache_bytes, if it is not given, by the LOG.
+// *note says what is to be known of the counts, or why there are none.
 absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
                                                   std::string* source,
-                                                  Gap* gap) {
+                                                  std::string* note) {
   const std::string log_path = arguments->paths.front() + "/LOG";
   const std::string& family = arguments->column_family;
   absl::StatusOr<LogFile> log = ReadLogFile(log_path, family);
@@ -95,15 +93,22 @@ absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
   if (!log.ok()) return log.status();
   const ReadCounts counts = CountsOf(log->tickers);
   if (counts.are_of_no_gets()) {
-    *gap = Gap::kNoGets;
+    *note = "The statistics in " + *source +
+            " count no gets: all numbers are the model's.";
     return std::nullopt;
   }
   if (counts.gets.has_value() || counts.data_reads.has_value() ||
       counts.lacks_gets) {
+    *note =
+        "The statistics count all column families, and the blocks of scans and "
+        "compactions, too.";
     return counts;
   }
   if (is_log) {
-    *gap = Gap::kNoStatistics;
+    *note = log_path +
+            " does not exist or has no statistics: all numbers are the "
+            "model's. Set Options::statistics and stats_dump_period_sec, or "
+            "give --gets.";
     return std::nullopt;
   }
   return absl::InvalidArgumentError(
@@ -112,12 +117,12 @@ absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
       "give a LOG of RocksDB or the text of Statistics::ToString()");
 }
 
+constexpr char kAssumed[] = "assumed";
+
 // The share of missing keys, and where it is from.
 struct MissingShare {
   double value = GetCostOptions().missing_share;
   const char* source = kAssumed;
-
-  static constexpr char kAssumed[] = "assumed";
 };
 
 MissingShare MissingShareOf(const std::optional<double>& given,
@@ -136,7 +141,7 @@ struct Advice {
   absl::Status unread;  // Why the database cannot be read.
   std::string source;
   std::optional<ReadCounts> counts;
-  Gap gap = Gap::kNone;
+  std::string counts_note;  // Empty for counts of gets alone.
   RocksDbTree tree;
   MissingShare missing_share;
   std::vector<Candidate> candidates;
@@ -148,9 +153,8 @@ struct Advice {
   std::string listeners;  // Empty if the option needs none.
 };
 
-Json Notes(const Advice& advice, const AdviseArguments& arguments) {
+Json Notes(const Advice& advice) {
   const RocksDbTree& tree = advice.tree;
-  const Gap gap = advice.gap;
   Json notes = Json::array();
   int last_level = -1;  // Each SST of level 0 is a run.
   for (const RocksDbRun& run : tree.runs) {
@@ -160,19 +164,8 @@ Json Notes(const Advice& advice, const AdviseArguments& arguments) {
                     EscapeControls(run.misfit) +
                     ". The model takes its filters to pass as many keys.");
   }
-  if (gap == Gap::kNoGets) {
-    notes.push_back("The statistics in " + EscapeControls(advice.source) +
-                    " count no gets: all numbers are the model's.");
-  } else if (gap == Gap::kNoStatistics) {
-    notes.push_back(
-        EscapeControls(arguments.paths.front()) +
-        "/LOG does not exist or has no statistics: all numbers are the "
-        "model's. Set Options::statistics and stats_dump_period_sec, or give "
-        "--gets.");
-  } else if (arguments.gets.empty()) {
-    notes.push_back(
-        "The statistics count all column families, and the blocks of scans and "
-        "compactions, too.");
+  if (!advice.counts_note.empty()) {
+    notes.push_back(EscapeControls(advice.counts_note));
   }
   if (advice.counts.has_value() && advice.counts->lacks_gets) {
     notes.push_back(
@@ -181,8 +174,7 @@ Json Notes(const Advice& advice, const AdviseArguments& arguments) {
         "(https://github.com/facebook/rocksdb/issues/15140). They are unknown "
         "here, not 0.");
   }
-  if (!tree.runs.empty() &&
-      advice.missing_share.source == MissingShare::kAssumed) {
+  if (!tree.runs.empty() && advice.missing_share.source == kAssumed) {
     notes.push_back(
         "The share of missing keys is unknown, and the default is assumed; "
         "give it with --missing_share.");
@@ -216,7 +208,7 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
     return tree.status();
   }
   advice->tree = *std::move(tree);
-  const auto counts = Measure(arguments, &advice->source, &advice->gap);
+  const auto counts = Measure(arguments, &advice->source, &advice->counts_note);
   if (!counts.ok()) return counts.status();
   advice->counts = *counts;
   advice->missing_share = MissingShareOf(
@@ -267,7 +259,7 @@ Json DocumentOf(const AdviseArguments& arguments, const Advice& advice) {
           {"best", advice.best == nullptr ? Json() : Json(advice.best->name)},
           {"option", OrNull(advice.option)},
           {"listeners", OrNull(advice.listeners)},
-          {"notes", Notes(advice, arguments)}};
+          {"notes", Notes(advice)}};
 }
 
 std::string Text(const Json& document, const Advice& advice) {
