@@ -206,10 +206,6 @@ Json CostRow(const std::string& filter, const TotalMemoryPlan& plan) {
   }
   Json row{{"filter", filter}, {"mode", mode}};
   row.update(CostFields(plan));
-  const GetCost& cost = plan.cost;
-  row["filter_hit_rate"] = cost.filter.hit_rate();
-  row["index_hit_rate"] = cost.index.hit_rate();
-  row["data_hit_rate"] = cost.data.hit_rate();
   return row;
 }
 
@@ -276,17 +272,7 @@ void PlanTree(const PlanArguments& arguments) {
     return;
   }
   std::cout << FieldLines(fields) << Table(fields["runs"]);
-  for (const char* name : {"filters", "plans"}) {
-    if (!fields.contains(name)) continue;
-    Json rows = fields[name];
-    for (Json& row : rows) {
-      for (const char* rate :
-           {"filter_hit_rate", "index_hit_rate", "data_hit_rate"}) {
-        row.erase(rate);
-      }
-    }
-    std::cout << Table(rows);
-  }
+  std::cout << Table(fields[fields.contains("plans") ? "plans" : "filters"]);
 }
 
 }  // namespace rowbloom::tools
