@@ -17,12 +17,6 @@ inline constexpr std::string_view kBlockBasedMagic{
 // RocksDB's tables of format_version 0 have it, and LevelDB's.
 inline constexpr std::string_view kLegacyMagic{
     "\x57\xfb\x80\x8b\x24\x75\x47\xdb", kMagicBytes};
-// RocksDB's plain tables, by version, and its cuckoo tables. They have no
-// filter that rowbloom reads.
-inline constexpr std::string_view kOtherRocksDbMagics[] = {
-    {"\x64\x95\xbf\x63\x96\x22\x42\x82", kMagicBytes},
-    {"\x12\x8b\x7a\x8b\xf3\x18\x34\x4f", kMagicBytes},
-    {"\x73\x78\xf1\xc5\xd0\x89\x67\x92", kMagicBytes}};
 inline constexpr std::string_view kPebbleMagic{
     "\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3", kMagicBytes};
 

@@ -17,7 +17,8 @@
 
 namespace rowbloom::tools {
 
-// InvalidArgument for a database that LevelDB wrote and RocksDB never opened.
+// InvalidArgument for a database that LevelDB wrote and RocksDB never opened,
+// if it has tables.
 absl::Status CheckNotOfLevelDb(const std::string& directory);
 
 // `status` of a failed open, or InvalidArgument if no file of the database is
