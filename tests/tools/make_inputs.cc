@@ -22,7 +22,6 @@
 #include "rowbloom/filter_key.h"
 #include "rowbloom/io.h"
 #include "rowbloom/memfilter/mem_filter.h"
-#include "rowbloom/memfilter/redis_bloom.h"
 #include "rowbloom/memfilter/redisson.h"
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
@@ -155,11 +154,6 @@ void WriteMemFilters() {
   // "user17" of StringCodec.
   redisson->Add({0x53ae12a14731a621, 0x2fd484cf59bc458d});
   std::ofstream("redisson.mem", std::ios::binary) << redisson->Save();
-  auto redis_bloom = rowbloom::RedisBloomFilter::New({0.01, 100});
-  for (int i = 0; i < 300; ++i) {
-    Check(redis_bloom->Add(Numbered("row%05d", i)).status());
-  }
-  std::ofstream("redis_bloom.dump", std::ios::binary) << redis_bloom->Save();
 }
 
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB

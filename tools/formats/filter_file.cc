@@ -42,13 +42,13 @@ absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
 
   if (std::unique_ptr<FilterFile> file = OpenByPlace(place)) return file;
   for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile, OpenSavedRedisson,
-                     OpenMemFilter, OpenSavedRedisBloom}) {
+                     OpenMemFilter}) {
     FilterFileOrError file = open(path, source);
     if (!file.ok() || *file != nullptr) return file;
   }
   return absl::InvalidArgumentError(
       "neither a filter block nor an SST nor an HFile, or one whose end is "
-      "damaged, nor a saved mem filter or dump of RedisBloom");
+      "damaged, nor a saved mem filter");
 }
 
 absl::Status FilterFile::Plan(const PlanQuestion& /*question*/,

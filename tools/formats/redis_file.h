@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters in the forms of Redis: redis_file.cc has saved ones, redis_server.cc
-// those on a server.
+// Filters of Redisson: redis_file.cc has saved ones, redis_server.cc those on a
+// server.
 
 #ifndef ROWBLOOM_TOOLS_FORMATS_REDIS_FILE_H_
 #define ROWBLOOM_TOOLS_FORMATS_REDIS_FILE_H_

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters of Redisson and of the BF commands on a server.
+// Filters of Redisson on a server. Those of the BF commands are for the server
+// to show: BF.INFO, BF.EXISTS.
 
 #include <memory>
 #include <string>
 #include <utility>
 
-#include "rowbloom/redis/bf_commands.h"
 #include "rowbloom/redis/codec.h"
 #include "rowbloom/redis/connection.h"
 #include "rowbloom/redis/redisson.h"
@@ -68,41 +68,6 @@ class RemoteRedissonFile : public FilterFile {
   const RemoteRedissonFilter filter_;
 };
 
-class RemoteBfFile : public FilterFile {
- public:
-  RemoteBfFile(std::unique_ptr<RedisConnection> connection, std::string name,
-               const BfInfo& info)
-      : connection_(std::move(connection)),
-        name_(std::move(name)),
-        info_(info) {}
-
-  // Only the server itself can check its filter: there is no Verify().
-  std::string_view kind() const override { return "bf"; }
-  bool has_qualifiers() const override { return false; }
-
-  absl::Status Inspect(Json* entry) const override {
-    (*entry)["key_count"] = info_.item_count;
-    (*entry)["capacity"] = info_.capacity;
-    (*entry)["expansion"] = OrNull(info_.expansion);
-    (*entry)["size_bytes"] = info_.size_bytes;
-    (*entry)["layer_count"] = info_.filter_count;
-    return absl::OkStatus();
-  }
-
-  absl::Status Lookup(const LookupQuestion& question,
-                      LookupAnswer* answer) const override {
-    RemoteBfCommands bf(connection_.get());
-    answer->may_contain = bf.Exists(name_, question.row);
-    answer->reason = "all layers";
-    return bf.last_error();
-  }
-
- private:
-  const std::unique_ptr<RedisConnection> connection_;
-  const std::string name_;
-  const BfInfo info_;
-};
-
 }  // namespace
 
 absl::Status AskRedisson(const RedissonFilter& filter,
@@ -122,16 +87,9 @@ FilterFileOrError OpenRedisFilter(const std::string& url) {
   if (!connection.ok()) return connection.status();
   auto filter = RemoteRedissonFilter::Open(connection->get(), address->name,
                                            RedissonCodec(""));
-  if (filter.ok()) {
-    return std::make_unique<RemoteRedissonFile>(
-        *std::move(connection), address->name, *std::move(filter));
-  }
-  if (!absl::IsNotFound(filter.status())) return filter.status();
-  const auto info = RemoteBfCommands(connection->get()).Info(address->name);
-  // The first status says what was looked for.
-  if (!info.ok()) return filter.status();
-  return std::make_unique<RemoteBfFile>(*std::move(connection), address->name,
-                                        *info);
+  if (!filter.ok()) return filter.status();
+  return std::make_unique<RemoteRedissonFile>(
+      *std::move(connection), address->name, *std::move(filter));
 }
 
 }  // namespace rowbloom::tools
