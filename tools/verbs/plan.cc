@@ -78,9 +78,6 @@ void AddTreeOptions(CLI::App* verb, PlanArguments* arguments) {
   of_any("--filter", &arguments->filter,
          "A family, rocksdb_bloom or rocksdb_ribbon")
       ->check(CLI::IsMember(PlanFilterNames()));
-  of_any("--bloom_bits", &arguments->bloom_bits,
-         "Bits per key of the RocksDB Bloom filter to compare with")
-      ->check(CLI::Range(0.0, FilterSpec::kMaxBitsPerKey));
 }
 
 // Adds the options of the block cache of a tree; all need the first.

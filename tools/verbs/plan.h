@@ -32,7 +32,6 @@ struct PlanArguments {
   std::string budget = "balanced";
   double missing_share = 0.5;
   std::string filter = "compact";
-  double bloom_bits = 10;
   // Its block cache; cache_bytes is 0 if none was asked for.
   GetCostOptions get;
   bool json = false;

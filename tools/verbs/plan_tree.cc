@@ -24,6 +24,10 @@
 namespace rowbloom::tools {
 namespace {
 
+// Most databases have RocksDB's Bloom filters of as many bits: the filters to
+// compare with.
+constexpr double kBloomBits = 10;
+
 struct Tree {
   std::vector<TreeRun> runs;
   std::vector<uint32_t> levels;  // Empty if runs were given one by one.
@@ -173,10 +177,10 @@ Json PlanBudget(const PlanArguments& arguments, const Tree& tree) {
        BitsForWastedReads(bloom, tree, uniform, plan.wasted_reads)}};
   // The reads that RocksDB's Bloom filter wastes with the same bits in all
   // runs.
-  uniform.memory = FilterMemory::BitsPerKey(arguments.bloom_bits);
+  uniform.memory = FilterMemory::BitsPerKey(kBloomBits);
   const double bloom_wasted_reads =
       ValueOf("plan", PlanFilterBudget(bloom, tree.runs, uniform)).wasted_reads;
-  fields["bloom_bits"] = arguments.bloom_bits;
+  fields["bloom_bits"] = kBloomBits;
   fields["bloom_wasted_reads"] = bloom_wasted_reads;
   fields["runs"] = RunRows(tree, plan);
   fields["filters"] = FilterRows(tree, options, bloom_wasted_reads);
@@ -239,8 +243,7 @@ Json PlanCache(const PlanArguments& arguments, const Tree& tree) {
   }
   fields["runs"] = std::move(runs);
 
-  const FilterMemory compared = FilterMemory::BitsPerKey(
-      std::min(arguments.bloom_bits, options.max_bits_per_key));
+  const FilterMemory compared = FilterMemory::BitsPerKey(kBloomBits);
   TotalMemoryOptions fixed = options;
   fixed.mode = BudgetMode::kFixed;
   const FilterCost bloom = FilterCost::OfRocksDbBloom();
