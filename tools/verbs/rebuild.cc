@@ -20,6 +20,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_join.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/hfile.h"
 #include "rowbloom/hfile_writer.h"
@@ -552,10 +553,13 @@ void AddRebuild(CLI::App* app, int* exit_code) {
   verb->add_option("--into", arguments->into,
                    "The directory of the new files, which keep their names and "
                    "places. Files that it has are kept: run it again to go on");
-  verb->add_option("--bloom_type", arguments->bloom_type,
-                   "NONE, ROW, ROWCOL or ROWPREFIX_FIXED_LENGTH")
-      ->check(CLI::IsMember({"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"},
-                            CLI::ignore_case));
+  const auto add = [&](const char* name, std::string* value,
+                       const std::vector<std::string>& names) {
+    verb->add_option(name, *value, absl::StrJoin(names, ", "))
+        ->check(CLI::IsMember(names, CLI::ignore_case));
+  };
+  add("--bloom_type", &arguments->bloom_type,
+      {"NONE", "ROW", "ROWCOL", "ROWPREFIX_FIXED_LENGTH"});
   verb->add_option("--prefix_length", arguments->prefix_length,
                    "Length in bytes of the prefix of ROWPREFIX_FIXED_LENGTH")
       ->transform(WholeNumber())
@@ -572,13 +576,9 @@ void AddRebuild(CLI::App* app, int* exit_code) {
   verb->add_option("--max_fold", arguments->max_fold,
                    "As io.storefile.bloom.max.fold; default: the file's")
       ->transform(WholeNumber());
-  verb->add_option("--hash", arguments->hash, "JENKINS, MURMUR or MURMUR3")
-      ->check(
-          CLI::IsMember({"JENKINS", "MURMUR", "MURMUR3"}, CLI::ignore_case));
-  verb->add_option("--compression", arguments->compression,
-                   "NONE, GZ, SNAPPY, LZ4 or ZSTD")
-      ->check(CLI::IsMember({"NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"},
-                            CLI::ignore_case));
+  add("--hash", &arguments->hash, {"JENKINS", "MURMUR", "MURMUR3"});
+  add("--compression", &arguments->compression,
+      {"NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"});
   verb->add_option("--block_size", arguments->block_size,
                    "Size in bytes of a data block")
       ->transform(WholeNumber())
