@@ -53,14 +53,10 @@ Json BudgetJson(const RocksDbBudgetReport& report) {
 
 // Sums over the filters that can be read, and notes on them.
 void AddSums(const std::vector<RocksDbFilterFile>& files, Json* summary) {
-  uint64_t entries = 0;
-  uint64_t filtered_entries = 0;
-  uint64_t bytes = 0;
-  uint64_t keys = 0;
+  RocksDbFilterFile sum;
+  uint64_t entries = 0;  // Of the files without a filter, too.
   double positives = 0;  // One lookup for each key.
   uint64_t expecting_keys = 0;
-  uint64_t neighbours = 0;
-  uint64_t false_positives = 0;
   std::set<std::string> notes;
   for (const RocksDbFilterFile& file : files) {
     entries += file.entry_count;
@@ -69,45 +65,32 @@ void AddSums(const std::vector<RocksDbFilterFile>& files, Json* summary) {
                    EscapeControls(file.unobserved));
     }
     if (file.filter_count == 0 || !file.status.ok()) continue;
-    filtered_entries += file.entry_count;
-    bytes += file.filter_size_bytes;
-    keys += file.filter_key_count;
-    neighbours += file.neighbour_count;
-    false_positives += file.false_positive_count;
+    sum.entry_count += file.entry_count;
+    sum.filter_size_bytes += file.filter_size_bytes;
+    sum.filter_key_count += file.filter_key_count;
+    sum.neighbour_count += file.neighbour_count;
+    sum.false_positive_count += file.false_positive_count;
     if (!file.expected_fpr.has_value()) continue;
     expecting_keys += file.filter_key_count;
     positives +=
         *file.expected_fpr * static_cast<double>(file.filter_key_count);
   }
+  const uint64_t keys = sum.filter_key_count;
   constexpr uint64_t kMany = 10;
-  if (keys > 0 && filtered_entries / keys >= kMany) {
-    notes.insert(std::to_string(filtered_entries / keys) +
+  if (keys > 0 && sum.entry_count / keys >= kMany) {
+    notes.insert(std::to_string(sum.entry_count / keys) +
                  " entries for each filter key, as rows of many cells and "
                  "versions of a key have; gets of absent ones among them are "
                  "passed");
   }
-  (*summary)["entry_count"] = entries;
-  (*summary)["filter_size_bytes"] = bytes;
-  (*summary)["key_count"] = keys;
-  (*summary)["bits_per_key"] = Ratio(8 * bytes, keys);
-  (*summary)["expected_fpr"] = Ratio(positives, expecting_keys);
-  (*summary)["observed_fpr"] = Ratio(false_positives, neighbours);
-  (*summary)["neighbour_count"] = neighbours;
-  (*summary)["notes"] = notes;
-}
-
-// "3 files, 300 entries: 2 expected, 1 none".
-std::string CountsLine(const Json& summary) {
-  const Json& files = summary["files"];
-  std::string line = files.dump() + (files == 1 ? " file, " : " files, ") +
-                     summary["entry_count"].dump() + " entries";
-  const char* separator = ": ";
-  for (const auto& [state, count] : summary["states"].items()) {
-    if (count == 0) continue;
-    line += separator + count.dump() + " " + state;
-    separator = ", ";
-  }
-  return line + "\n";
+  summary->update({{"entry_count", entries},
+                   {"filter_size_bytes", sum.filter_size_bytes},
+                   {"key_count", keys},
+                   {"bits_per_key", Ratio(8 * sum.filter_size_bytes, keys)},
+                   {"expected_fpr", Ratio(positives, expecting_keys)},
+                   {"observed_fpr", OrNull(sum.observed_fpr())},
+                   {"neighbour_count", sum.neighbour_count},
+                   {"notes", notes}});
 }
 
 class RocksDbColumnFamily : public ColumnFamily {
@@ -201,7 +184,10 @@ class RocksDbColumnFamily : public ColumnFamily {
         "column family " + summary["column_family"].get<std::string>();
     if (unknown_.empty()) {
       text += ": " + EscapeControls(report_.expected.ToString()) + "\n";
-      text += CountsLine(summary);
+      const Json& files = summary["files"];
+      text += files.dump() + (files == 1 ? " file, " : " files, ") +
+              summary["entry_count"].dump() + " entries" +
+              CountsText(summary["states"]) + "\n";
       Json sums = Json::object();
       for (const char* name :
            {"filter_size_bytes", "key_count", "bits_per_key", "expected_fpr",

@@ -89,6 +89,15 @@ std::string FieldLines(const Json& entry) {
   return lines;
 }
 
+std::string CountsText(const Json& counts) {
+  std::string text;
+  for (const auto& [name, count] : counts.items()) {
+    if (count == 0) continue;
+    text += (text.empty() ? ": " : ", ") + count.dump() + " " + name;
+  }
+  return text;
+}
+
 std::string Table(const Json& rows, size_t max_width) {
   if (rows.empty()) return "";
   // The longest row has all columns: a damaged chunk may lack some.

@@ -48,6 +48,9 @@ std::string FieldText(const Json& value, size_t max_width);
 // which can be long, are cut; nothing else is.
 std::string FieldLines(const Json& entry);
 
+// ": 2 ok, 1 damaged": the numbers that are not 0; empty if all are.
+std::string CountsText(const Json& counts);
+
 // An array of objects with the same fields: a header and a line for each,
 // aligned; numbers to the right; longer strings than `max_width` are cut.
 std::string Table(const Json& rows, size_t max_width = 60);

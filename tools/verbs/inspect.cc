@@ -15,6 +15,9 @@
 namespace rowbloom::tools {
 namespace {
 
+// The columns of --brief that are summed up.
+constexpr const char* kSums[] = {"file_bytes", "cells", "filter_bytes"};
+
 // Null if there is no such field.
 Json Field(const Json& entry, const char* name) {
   const auto found = entry.find(name);
@@ -26,9 +29,9 @@ Json BriefRow(const Json& entry) {
   const Json file_bytes = Field(entry, "file_size_bytes");
   const Json filter_bytes = Field(entry, "filter_size_bytes");
   const bool has_share = filter_bytes.is_number() && file_bytes.is_number();
-  return {{"path", Field(entry, "path")},
-          {"kind", Field(entry, "kind")},
-          {"status", Field(entry, "status")},
+  return {{"path", entry["path"]},
+          {"kind", entry["kind"]},
+          {"status", entry["status"]},
           {"file_bytes", file_bytes},
           {"rows", Field(entry, "row_count")},
           {"cells", Field(entry, "cell_count")},
@@ -42,40 +45,36 @@ Json BriefRow(const Json& entry) {
 }
 
 bool IsUsable(const Json& entry) {
-  const Json type = Field(entry, "bloom_type");
   const Json filter = Field(entry, "filter");
   const bool is_refused =
       filter.is_string() && filter.get<std::string>().rfind("none", 0) == 0;
-  return entry["status"] == "ok" && (type == "NONE" || !is_refused);
+  return entry["status"] == "ok" &&
+         (entry["bloom_type"] == "NONE" || !is_refused);
 }
 
 // Sums by bloom type over the files that have one.
 Json TotalsByType(const Json& files) {
   Json totals = Json::array();
   for (const Json& entry : files) {
-    const Json type = Field(entry, "bloom_type");
+    const Json row = BriefRow(entry);
+    const Json& type = row["bloom_type"];
     if (!type.is_string()) continue;
     auto total = std::find_if(
         totals.begin(), totals.end(),
         [&](const Json& other) { return other["bloom_type"] == type; });
     if (total == totals.end()) {
-      totals.push_back({{"bloom_type", type},
-                        {"files", 0},
-                        {"unusable", 0},
-                        {"file_bytes", 0},
-                        {"cells", 0},
-                        {"filter_bytes", 0}});
+      totals.push_back({{"bloom_type", type}, {"files", 0}, {"unusable", 0}});
       total = totals.end() - 1;
+      for (const char* sum : kSums) (*total)[sum] = 0;
     }
-    const auto add = [&](const char* sum, const Json& value) {
-      if (!value.is_number()) return;
-      (*total)[sum] = (*total)[sum].get<uint64_t>() + value.get<uint64_t>();
+    const auto add = [&](const char* sum, uint64_t value) {
+      (*total)[sum] = (*total)[sum].get<uint64_t>() + value;
     };
     add("files", 1);
     add("unusable", IsUsable(entry) ? 0 : 1);
-    add("file_bytes", Field(entry, "file_size_bytes"));
-    add("cells", Field(entry, "cell_count"));
-    add("filter_bytes", Field(entry, "filter_size_bytes"));
+    for (const char* sum : kSums) {
+      if (row[sum].is_number()) add(sum, row[sum].get<uint64_t>());
+    }
   }
   return totals;
 }

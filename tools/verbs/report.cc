@@ -53,17 +53,6 @@ std::optional<Json> AskFile(const Report& report, const TargetFile& target,
   return entry;
 }
 
-std::string SummaryLine(const Json& summary) {
-  std::string line = summary["files"].dump() + " files";
-  const char* separator = ": ";
-  for (const char* word : kStatusWords) {
-    if (summary[word] == 0) continue;
-    line += separator + summary[word].dump() + " " + word;
-    separator = ", ";
-  }
-  return line + "\n";
-}
-
 }  // namespace
 
 const char* StatusWord(const absl::Status& status) {
@@ -224,7 +213,11 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
     PrintDocument(report.format, document);
   } else {
     if (report.sum_up) std::cout << report.sums_text(files, sums);
-    if (targets.size() != 1) std::cout << SummaryLine(summary);
+    if (targets.size() != 1) {
+      const std::string total = summary["files"].dump();
+      summary.erase("files");
+      std::cout << total << " files" << CountsText(summary) << "\n";
+    }
   }
   return FlushOutput(exit_code.value());
 }
