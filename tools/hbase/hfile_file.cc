@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "rowbloom/hfile.h"
 #include "tools/formats/filter_file.h"
 #include "tools/formats/paths.h"
@@ -241,27 +242,12 @@ class NotedFile : public FilterFile {
 // split leaves and which is a message with the split row; or a link, which is
 // an empty file with the HFile's name. Their names identify them too.
 
-// HBase's protocol buffer has the split row in field 1, and in field 2 which
-// half it is.
-bool IsReferenceMessage(std::string_view bytes) {
-  constexpr std::string_view kMagic = "PBUF";
-  constexpr char kRowTag = 1 << 3 | 2;
-  constexpr char kHalfTag = 2 << 3;
-  if (bytes.substr(0, kMagic.size() + 1) != std::string(kMagic) + kRowTag) {
-    return false;
-  }
-  bytes.remove_prefix(kMagic.size() + 1);
-  uint64_t row_size = 0;
-  bool goes_on = true;
-  for (int shift = 0; goes_on && !bytes.empty() && shift < 28; shift += 7) {
-    const auto byte = static_cast<unsigned char>(bytes.front());
-    row_size |= uint64_t{byte & 0x7fU} << shift;
-    goes_on = byte >= 0x80;
-    bytes.remove_prefix(1);
-  }
-  return !goes_on && bytes.size() == row_size + 2 &&
-         bytes[row_size] == kHalfTag &&
-         (bytes.back() == 0 || bytes.back() == 1);
+// HBase's protocol buffer has the split row in field 1, and behind it in field
+// 2 which half it is.
+bool IsReferenceMessage(const std::string& bytes) {
+  return absl::StartsWith(bytes, "PBUF\x0a") &&
+         (absl::EndsWith(bytes, absl::string_view("\x10\0", 2)) ||
+          absl::EndsWith(bytes, "\x10\x01"));
 }
 
 absl::StatusOr<bool> IsReference(const std::string& path,
