@@ -33,40 +33,24 @@ class SstFile : public FilterFile {
         sst_.prefix_extractor_name == "nullptr"  // RocksDB's name for none.
             ? Json()
             : Json(EscapeBytes(sst_.prefix_extractor_name));
-    (*entry)["filter_policy"] = EscapeBytes(sst_.filter_policy_name);
-    absl::Status first_error = CheckPromise();
-    (*entry)["filter_kind"] = std::string(FilterKind(first_error));
-    (*entry)["filter_block_size_bytes"] = sst_.filter_size_bytes;
-    // An unpartitioned filter is one block, which is read and cached as a
-    // whole.
-    (*entry)["is_partitioned"] =
-        sst_.filters.empty() ? Json() : Json(sst_.is_partitioned());
-
-    ChunkTotals totals;
+    const RocksDbFilterFile file = VerifyRocksDbSst(path_, /*options=*/{});
+    (*entry)["filter_kind"] = std::string(FilterKind(file.status));
+    DescribeFilter(file, entry);
     Json chunks = Json::array();
     for (size_t i = 0; is_ours() && i < sst_.filters.size(); ++i) {
       Json chunk{{"chunk", i}};
-      absl::StatusOr<RocksDbFilterInfo> info = Parse(i);
-      if (info.ok()) {
-        chunk.update(totals.Add(sst_.filters[i].size(), info->blob.descriptor,
-                                info->blob.view.expected_fpr()));
+      // A chunk that is damaged is in the status.
+      if (const absl::StatusOr<RocksDbFilterInfo> info = Parse(i); info.ok()) {
+        chunk.update(ChunkTotals().Add(sst_.filters[i].size(),
+                                       info->blob.descriptor,
+                                       info->blob.view.expected_fpr()));
         chunk["bloom_type"] = std::string(BloomTypeName(info->bloom_type));
         chunk["key_codec"] = EscapeBytes(info->key_codec.ToString());
-      } else if (first_error.ok()) {
-        first_error = info.status();
       }
       chunks.push_back(std::move(chunk));
     }
-    totals.AppendTo(entry);
-    if (is_ours() && first_error.ok()) {
-      const RocksDbFilterFile file = VerifyRocksDbSst(path_, /*options=*/{});
-      (*entry)["observed_fpr"] = OrNull(file.observed_fpr());
-      if (const std::string warning = file.warning(); !warning.empty()) {
-        (*entry)["warning"] = EscapeControls(warning);
-      }
-    }
     (*entry)["chunks"] = std::move(chunks);
-    return first_error;
+    return file.status;
   }
 
   absl::Status Verify(bool /*with_cells*/, Json* entry) const override {
@@ -139,15 +123,10 @@ class SstFile : public FilterFile {
   absl::StatusOr<RocksDbFilterInfo> Parse(size_t i) const {
     absl::StatusOr<RocksDbFilterInfo> info =
         ParseRocksDbFilter(sst_.filters[i]);
-    if (!info.ok()) return Annotate(i, info.status());
-    return info;
-  }
-
-  absl::Status Annotate(size_t i, const absl::Status& status) const {
-    if (status.ok()) return status;
-    return absl::Status(status.code(), path_ + ": filter chunk " +
-                                           std::to_string(i) + ": " +
-                                           std::string(status.message()));
+    if (info.ok()) return info;
+    return absl::Status(info.status().code(),
+                        absl::StrCat(path_, ": filter chunk ", i, ": ",
+                                     info.status().message()));
   }
 
   // Makes the entry that RocksDB would pass to the filter: a key, or the prefix
