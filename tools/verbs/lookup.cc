@@ -32,13 +32,9 @@ struct LookupArguments {
   bool json = false;
 };
 
-std::string_view AnswerWord(const LookupAnswer& answer) {
-  return answer.may_contain ? "maybe" : "no";
-}
-
 Json AnswerFields(const LookupAnswer& answer) {
   Json fields;
-  fields["answer"] = std::string(AnswerWord(answer));
+  fields["answer"] = answer.may_contain ? "maybe" : "no";
   fields["asked"] = OrNull(answer.asked);
   fields["chunk"] = answer.chunk < 0 ? Json() : Json(answer.chunk);
   fields["reason"] = EscapeControls(answer.reason);
@@ -61,18 +57,6 @@ absl::Status Ask(const FilterFile& file, const LookupQuestion& question,
   if (!status.ok()) answer.reason = "cannot be trusted";
   entry->update(AnswerFields(answer));
   return status;
-}
-
-std::string Text(const Json& entry) {
-  std::string line = entry["path"].get<std::string>() + ": " +
-                     entry["answer"].get<std::string>() + " (";
-  if (!entry["asked"].is_null()) {
-    line += entry["asked"].get<std::string>() + ": ";
-  }
-  line += entry["reason"].get<std::string>() + ")\n";
-  if (entry.contains("probes")) line += Table(entry["probes"]);
-  if (entry["status"] != "ok") line += StatusLine(entry);
-  return line;
 }
 
 LookupQuestion MakeQuestion(const LookupArguments& arguments,
@@ -138,7 +122,7 @@ absl::Status AskAll(const FilterFile& file,
   for (const LookupQuestion& question : questions) {
     Json answer = NameFields(question);
     status.Update(Ask(file, question, &answer));
-    answer.erase("probes");
+    if (questions.size() > 1) answer.erase("probes");
     if (answer["answer"] == "no") ++negatives;
     answers.push_back(std::move(answer));
   }
@@ -146,6 +130,20 @@ absl::Status AskAll(const FilterFile& file,
   (*entry)["no"] = negatives;
   (*entry)["answers"] = std::move(answers);
   return status;
+}
+
+// The answer to one question, with its reason.
+std::string ReasonedAnswer(const Json& entry) {
+  const Json& answer = entry["answers"][0];
+  std::string line = entry["path"].get<std::string>() + ": " +
+                     answer["answer"].get<std::string>() + " (";
+  if (!answer["asked"].is_null()) {
+    line += answer["asked"].get<std::string>() + ": ";
+  }
+  line += answer["reason"].get<std::string>() + ")\n";
+  if (answer.contains("probes")) line += Table(answer["probes"]);
+  if (entry["status"] != "ok") line += StatusLine(entry);
+  return line;
 }
 
 // A line for each answer, with tabs between path, row, qualifier and answer.
@@ -163,38 +161,29 @@ std::string AnswerLines(const Json& entry) {
   return text;
 }
 
-int RunLookups(const LookupArguments& arguments) {
-  const std::vector<LookupQuestion> questions = ReadQuestions(arguments);
+int RunLookup(const LookupArguments& arguments, bool has_qualifier) {
+  const bool is_one = arguments.rows.empty();
+  const std::vector<LookupQuestion> questions =
+      is_one ? std::vector<LookupQuestion>{MakeQuestion(
+                   arguments, arguments.row,
+                   has_qualifier ? std::optional(arguments.qualifier)
+                                 : std::nullopt)}
+             : ReadQuestions(arguments);
   Report report;
   report.format = "rowbloom-lookup";
   report.ask = [&](const TargetFile&, const FilterFile& file, Json* entry) {
     return AskAll(file, questions, entry);
   };
-  report.text = AnswerLines;
-  Json unread = Json::array();
+  report.text = is_one ? ReasonedAnswer : AnswerLines;
+  LookupAnswer unread;
+  unread.reason = "cannot be read";
+  Json answers = Json::array();
   for (const LookupQuestion& question : questions) {
-    unread.push_back(NameFields(question));
-    unread.back()["answer"] = "maybe";
+    answers.push_back(NameFields(question));
+    answers.back().update(AnswerFields(unread));
   }
   report.unasked = {
-      {"maybe", questions.size()}, {"no", 0}, {"answers", std::move(unread)}};
-  return RunReport(report, {arguments.path}, arguments.json);
-}
-
-int RunLookup(const LookupArguments& arguments, bool has_qualifier) {
-  if (!arguments.rows.empty()) return RunLookups(arguments);
-  const LookupQuestion question = MakeQuestion(
-      arguments, arguments.row,
-      has_qualifier ? std::optional(arguments.qualifier) : std::nullopt);
-  Report report;
-  report.format = "rowbloom-lookup";
-  report.header = NameFields(question);
-  report.ask = [&question](const TargetFile&, const FilterFile& file,
-                           Json* entry) { return Ask(file, question, entry); };
-  report.text = Text;
-  LookupAnswer unasked;
-  unasked.reason = "cannot be read";
-  report.unasked = AnswerFields(unasked);
+      {"maybe", questions.size()}, {"no", 0}, {"answers", std::move(answers)}};
   return RunReport(report, {arguments.path}, arguments.json);
 }
 
