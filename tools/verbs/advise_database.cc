@@ -313,9 +313,7 @@ int AdviseDatabase(AdviseArguments* arguments) {
   Json entry{{"path", EscapeControls(arguments->paths.front())}};
   SetStatus(status, &entry);
   std::cerr << "rowbloom: " << StatusLine(entry);
-  ExitCode code;
-  code.Add(status);
-  return code.value();
+  return ExitCodeOf(status);
 }
 
 }  // namespace rowbloom::tools

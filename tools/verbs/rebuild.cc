@@ -255,9 +255,8 @@ absl::Status Write(const RebuildArguments& arguments, const std::string& in,
   return status;
 }
 
-// The kind of an HFile, or of a file that HBase keeps among them. The error
-// says what is wrong with another one: InvalidArgument if its format is
-// another.
+// What the file is, as FilterFile::kind(), or an error that begins with its
+// path.
 absl::StatusOr<std::string> KindOf(const std::string& in,
                                    const std::string& place) {
   const auto file = OpenFilterFile(in, place);
@@ -267,13 +266,7 @@ absl::StatusOr<std::string> KindOf(const std::string& in,
     return absl::Status(file.status().code(),
                         has_path ? message : in + ": " + message);
   }
-  const std::string kind((*file)->kind());
-  for (const char* known :
-       {kHFile, kReference, "hfile_link", "unfinished", "recovered_edits"}) {
-    if (kind == known) return kind;
-  }
-  return absl::InvalidArgumentError(in + ": not an HFile, but of the kind " +
-                                    kind);
+  return std::string((*file)->kind());
 }
 
 // Rebuilds an HFile.
@@ -494,7 +487,7 @@ int RunRebuild(const RebuildArguments& arguments) {
     }
     return FlushOutput(kExitUsage);
   }
-  ExitCode exit_code;
+  int exit_code = kExitOk;
   Json summary{{"files", files.size()}};
   for (const char* sum :
        {"written", "kept", "left_out", "failed", "filter_size_bytes"}) {
@@ -519,7 +512,7 @@ int RunRebuild(const RebuildArguments& arguments) {
       entry["error"] = ErrorText(status);
       PrintError(status);
     }
-    exit_code.Add(status);
+    exit_code = WorseExitCode(exit_code, ExitCodeOf(status));
     entry["result"] = result;
     add(result, 1);
     if (entry.contains("after")) {
@@ -537,7 +530,7 @@ int RunRebuild(const RebuildArguments& arguments) {
   } else if (!is_one) {
     std::cout << "sum\n" << FieldLines(summary);
   }
-  return FlushOutput(exit_code.value());
+  return FlushOutput(exit_code);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include "tools/verbs/report.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <iostream>
@@ -20,7 +21,7 @@ constexpr std::array<const char*, 6> kStatusWords = {
 
 // nullopt if the file's database has dropped it in the meantime.
 std::optional<Json> AskFile(const Report& report, const TargetFile& target,
-                            ExitCode* exit_code) {
+                            int* exit_code) {
   Json entry{{"path", EscapeControls(ShownPath(target.path))}};
   absl::Status status = target.error;
   std::unique_ptr<FilterFile> file;
@@ -49,7 +50,7 @@ std::optional<Json> AskFile(const Report& report, const TargetFile& target,
     SetStatus(status, &entry);
   }
   if (target.family != nullptr && absl::IsNotFound(status)) return std::nullopt;
-  exit_code->Add(status);
+  *exit_code = WorseExitCode(*exit_code, ExitCodeOf(status));
   return entry;
 }
 
@@ -71,16 +72,17 @@ const char* StatusWord(const absl::Status& status) {
   }
 }
 
-void ExitCode::Add(const absl::Status& status) {
+int ExitCodeOf(const absl::Status& status) {
   const std::string word = StatusWord(status);
-  worst_ = std::min(worst_, word == "ok"           ? kOk
-                            : word == "damaged"    ? kDamaged
-                            : word == "unreadable" ? kUnreadable
-                            : word == "older"      ? kOlder
-                                                   : kNotKnown);
+  if (word == "ok") return kExitOk;
+  if (word == "damaged") return kExitDamaged;
+  if (word == "unreadable") return kExitUsage;
+  return word == "older" ? kExitOlder : kExitNotKnown;
 }
 
-int ExitCode::value() const { return worst_ == kOk ? kExitOk : worst_ + 1; }
+int WorseExitCode(int a, int b) {
+  return a == kExitOk || b == kExitOk ? std::max(a, b) : std::min(a, b);
+}
 
 void SetStatus(const absl::Status& status, Json* entry) {
   (*entry)["status"] = StatusWord(status);
@@ -155,7 +157,7 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
   for (const char* word : kStatusWords) summary[word] = 0;
   Json files = Json::array();
   Json families = Json::array();
-  ExitCode exit_code;
+  int exit_code = kExitOk;
 
   const auto count = [&](Json entry) {
     const std::string status = entry["status"];
@@ -177,7 +179,7 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
     std::optional<Json> entry = AskFile(report, targets[i], &exit_code);
     progress.Clear();
     if (report.is_strict && entry.has_value() && entry->contains("warning")) {
-      exit_code.AddDamage();
+      exit_code = kExitDamaged;
     }
     if (entry.has_value()) {
       count(*std::move(entry));
@@ -197,13 +199,13 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
     families.push_back(family->Summary());
     if (!as_json) std::cout << family->SummaryText() << std::flush;
     if (report.is_strict && !families.back()["warnings"].empty()) {
-      exit_code.AddDamage();
+      exit_code = kExitDamaged;
     }
   }
 
   Json sums = report.sum_up ? report.sum_up(files) : Json::object();
   if (as_json) {
-    Json document = report.header;
+    Json document = Json::object();
     document["files"] = std::move(files);
     if (report.sums_up_families) {
       document["column_families"] = std::move(families);
@@ -219,7 +221,7 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
       std::cout << total << " files" << CountsText(summary) << "\n";
     }
   }
-  return FlushOutput(exit_code.value());
+  return FlushOutput(exit_code);
 }
 
 }  // namespace rowbloom::tools

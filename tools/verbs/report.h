@@ -6,7 +6,7 @@
 //   Report report{"rowbloom-verify", Ask, Text};
 //   return RunReport(report, paths, as_json);
 //
-// The JSON document: {"format", "version", (report.header's fields), "files":
+// The JSON document: {"format", "version", "files":
 // [{"path", "kind", "status", "error", (the verb's fields)}], (the verb's
 // sums), "summary": {"files", "ok", "damaged", "newer", "older", "unknown",
 // "unreadable"}}; and if the verb sums up databases, "column_families". Within
@@ -15,7 +15,6 @@
 #ifndef ROWBLOOM_TOOLS_VERBS_REPORT_H_
 #define ROWBLOOM_TOOLS_VERBS_REPORT_H_
 
-#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -49,7 +48,6 @@ struct Report {
   // printed after the entries. May be null.
   std::function<Json(const Json& files)> sum_up;
   std::function<std::string(const Json& files, const Json& sums)> sums_text;
-  Json header = Json::object();   // Fields of the document.
   Json unasked = Json::object();  // The verb's fields of a file not opened.
   std::string unknown_hint;  // Follows the error of a file of no known format.
   bool sums_up_families = false;  // After each column family.
@@ -65,20 +63,11 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
 // For example "damaged"; see filter_file.h for what the codes mean.
 const char* StatusWord(const absl::Status& status);
 
-// Sums up the statuses of files; see filter_file.h for their codes. Damage
-// outweighs all others, a file that cannot be read one that is not known.
-class ExitCode {
- public:
-  void Add(const absl::Status& status);
-  void AddDamage() { worst_ = std::min(worst_, kDamaged); }
-  int value() const;
-
- private:
-  // In the order of their exit codes, but for kOk.
-  enum Severity { kDamaged, kUnreadable, kNotKnown, kOlder, kOk };
-
-  Severity worst_ = kOk;
-};
+// The exit code for a file.
+int ExitCodeOf(const absl::Status& status);
+// That for several: damage outweighs all others, a file that cannot be read one
+// that is not known.
+int WorseExitCode(int a, int b);
 
 // Prints fields after those that each JSON document begins with.
 void PrintDocument(const std::string& format, const Json& fields);
