@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <memory>
 #include <utility>
 
+#include "absl/strings/str_format.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_spec.h"
@@ -167,22 +167,25 @@ absl::StatusOr<Candidate> Now(const RocksDbTree& tree,
   return WithCost(std::move(now), tree, options);
 }
 
-absl::StatusOr<Candidate> Planned(const std::string& name, FilterWriter writer,
-                                  const FilterCost& cost,
-                                  const RocksDbTree& tree,
+absl::StatusOr<Candidate> Planned(FilterWriter writer, const RocksDbTree& tree,
                                   const GetCostOptions& get) {
+  const bool is_native = writer == FilterWriter::kNative;
+  const absl::StatusOr<FilterCost> cost = is_native
+                                              ? FilterCost::OfFamily(kCompact)
+                                              : FilterCost::OfRocksDbRibbon();
+  if (!cost.ok()) return cost.status();
   TotalMemoryOptions options;
   options.get = get;
   const absl::StatusOr<TotalMemoryPlan> plan =
-      PlanTotalMemory(cost, TreeRunsOf(tree), options);
+      PlanTotalMemory(*cost, TreeRunsOf(tree), options);
   if (!plan.ok()) return plan.status();
-  Candidate candidate;
-  candidate.name = name;
-  candidate.mode = plan->mode;
-  candidate.asked_bits_per_key = plan->filters.bits_per_key;
   absl::StatusOr<std::vector<FilterSetting>> settings =
       WrittenFilters(writer, tree, *plan, get);
   if (!settings.ok()) return settings.status();
+  Candidate candidate;
+  candidate.name = is_native ? kCompact : kRibbon;
+  candidate.mode = plan->mode;
+  candidate.asked_bits_per_key = plan->filters.bits_per_key;
   candidate.settings = *std::move(settings);
   return WithCost(std::move(candidate), tree, get);
 }
@@ -222,15 +225,11 @@ GetCostOptions ModelOf(const RocksDbTree& tree) {
 
 absl::StatusOr<std::vector<Candidate>> CandidatesFor(
     const RocksDbTree& tree, const GetCostOptions& options) {
-  const absl::StatusOr<FilterCost> compact = FilterCost::OfFamily(kCompact);
-  if (!compact.ok()) return compact.status();
   std::vector<Candidate> candidates;
   for (absl::StatusOr<Candidate>& candidate :
        std::vector<absl::StatusOr<Candidate>>{
-           Now(tree, options),
-           Planned(kCompact, FilterWriter::kNative, *compact, tree, options),
-           Planned(kRibbon, FilterWriter::kComposedRibbon,
-                   FilterCost::OfRocksDbRibbon(), tree, options)}) {
+           Now(tree, options), Planned(FilterWriter::kNative, tree, options),
+           Planned(FilterWriter::kComposedRibbon, tree, options)}) {
     if (!candidate.ok()) return candidate.status();
     candidates.push_back(*std::move(candidate));
   }
@@ -264,14 +263,12 @@ std::string OptionText(const Candidate& best, double missing_share,
   if (best.asked_bits_per_key == 0) return "filter_policy=nullptr";
   constexpr double kLeast = FilterBudgetOptions::kMinMissingShare;
   const bool is_native = best.name == kCompact;
-  char budget[200];
-  std::snprintf(budget, sizeof(budget), "budget=%s;%s=%.3g;missing_share=%.2g}",
-                best.mode == BudgetMode::kFixed ? "fixed" : "balanced",
-                is_native ? "budget_bits_per_key" : "bits_per_key",
-                best.asked_bits_per_key, std::max(kLeast, missing_share));
-  if (!is_native) {
-    return "filter_policy={id=rowbloom.Composed;" + std::string(budget);
-  }
+  const std::string budget =
+      absl::StrFormat("budget=%s;%s=%.3g;missing_share=%.2g}",
+                      best.mode == BudgetMode::kFixed ? "fixed" : "balanced",
+                      is_native ? "budget_bits_per_key" : "bits_per_key",
+                      best.asked_bits_per_key, std::max(kLeast, missing_share));
+  if (!is_native) return "filter_policy={id=rowbloom.Composed;" + budget;
   return "filter_policy={id=rowbloom;" +
          (key_layout.empty() ? "" : key_layout + ";") + "filter_spec=compact;" +
          budget;
