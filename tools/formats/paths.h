@@ -38,9 +38,9 @@ class ColumnFamily {
   // does not hold.
   virtual void SetBlockCache(uint64_t capacity_bytes) = 0;
   // The summary of the files verified so far: {"column_family", "expected",
-  // "warnings"} and the sums, as JSON and as lines.
+  // "warnings"} and the sums, and the same as lines.
   virtual Json Summary() const = 0;
-  virtual std::string SummaryText() const = 0;
+  virtual std::string TextOf(const Json& summary) const = 0;
 };
 
 struct TargetFile {

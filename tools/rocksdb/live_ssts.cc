@@ -54,7 +54,7 @@ Json BudgetJson(const RocksDbBudgetReport& report) {
 // Sums over the filters that can be read, and notes on them.
 void AddSums(const std::vector<RocksDbFilterFile>& files, Json* summary) {
   RocksDbFilterFile sum;
-  uint64_t entries = 0;  // Of the files without a filter, too.
+  uint64_t entries = 0;  // Files without a filter count.
   double positives = 0;  // One lookup for each key.
   uint64_t expecting_keys = 0;
   std::set<std::string> notes;
@@ -178,14 +178,15 @@ class RocksDbColumnFamily : public ColumnFamily {
     return summary;
   }
 
-  std::string SummaryText() const override {
-    Json summary = Summary();
+  std::string TextOf(const Json& summary) const override {
     std::string text =
         "column family " + summary["column_family"].get<std::string>();
-    if (unknown_.empty()) {
-      text += ": " + EscapeControls(report_.expected.ToString()) + "\n";
+    if (summary["expected"].is_null()) {
+      text += "\n";
+    } else {
       const Json& files = summary["files"];
-      text += files.dump() + (files == 1 ? " file, " : " files, ") +
+      text += ": " + EscapeControls(summary["expected"].get<std::string>()) +
+              "\n" + files.dump() + (files == 1 ? " file, " : " files, ") +
               summary["entry_count"].dump() + " entries" +
               CountsText(summary["states"]) + "\n";
       Json sums = Json::object();
@@ -195,19 +196,15 @@ class RocksDbColumnFamily : public ColumnFamily {
         sums[name] = summary[name];
       }
       const Json& budget = summary["budget"];
-      if (!budget.is_null()) {
-        for (const char* name :
-             {"wasted_reads", "least_wasted_reads", "percent_of_optimum"}) {
-          sums[name] = budget[name];
-        }
+      for (const char* name :
+           {"wasted_reads", "least_wasted_reads", "percent_of_optimum"}) {
+        if (!budget.is_null()) sums[name] = budget[name];
       }
       if (summary["key_count"] > 0) text += FieldLines(sums);
       if (!budget.is_null()) text += Table(budget["levels"]);
       for (const Json& note : summary["notes"]) {
         text += "note: " + note.get<std::string>() + "\n";
       }
-    } else {
-      text += "\n";
     }
     for (const Json& warning : summary["warnings"]) {
       text += "warning: " + warning.get<std::string>() + "\n";

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <iostream>
+#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -73,11 +74,13 @@ const char* StatusWord(const absl::Status& status) {
 }
 
 int ExitCodeOf(const absl::Status& status) {
-  const std::string word = StatusWord(status);
-  if (word == "ok") return kExitOk;
-  if (word == "damaged") return kExitDamaged;
-  if (word == "unreadable") return kExitUsage;
-  return word == "older" ? kExitOlder : kExitNotKnown;
+  static const std::map<std::string, int> codes = {{"ok", kExitOk},
+                                                   {"damaged", kExitDamaged},
+                                                   {"newer", kExitNotKnown},
+                                                   {"older", kExitOlder},
+                                                   {"unknown", kExitNotKnown},
+                                                   {"unreadable", kExitUsage}};
+  return codes.at(StatusWord(status));
 }
 
 int WorseExitCode(int a, int b) {
@@ -197,7 +200,7 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
       family->SetBlockCache(*report.block_cache_bytes);
     }
     families.push_back(family->Summary());
-    if (!as_json) std::cout << family->SummaryText() << std::flush;
+    if (!as_json) std::cout << family->TextOf(families.back()) << std::flush;
     if (report.is_strict && !families.back()["warnings"].empty()) {
       exit_code = kExitDamaged;
     }
