@@ -124,8 +124,8 @@ absl::StatusOr<bool> HasBytes(const RandomAccessSource& source, uint64_t offset,
 absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,
                               std::string_view magic);
 
-// What a filter of this type is asked for: "row", "column", "row prefix" or,
-// for kNone, nothing.
+// Names the key that a filter of this type is asked for: "row", "column", "row
+// prefix" or, for kNone, nothing.
 std::string AskedOf(BloomType type);
 
 // Sums over the chunks of a file, for its report.

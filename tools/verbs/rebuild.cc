@@ -255,8 +255,7 @@ absl::Status Write(const RebuildArguments& arguments, const std::string& in,
   return status;
 }
 
-// What the file is, as FilterFile::kind(), or an error that begins with its
-// path.
+// Returns FilterFile::kind(), or an error that begins with the path.
 absl::StatusOr<std::string> KindOf(const std::string& in,
                                    const std::string& place) {
   const auto file = OpenFilterFile(in, place);
@@ -458,7 +457,7 @@ absl::Status RebuildOrKeep(const RebuildArguments& arguments,
   return Rebuild(arguments, target.path, out.string(), entry);
 }
 
-// What became of a file, with its filters if it is the only one.
+// Tells what became of a file; of the only one also its filters.
 std::string EntryText(const Json& entry, bool is_one) {
   std::string text;
   if (entry.contains("note")) text = entry["note"].get<std::string>() + "\n";
@@ -489,13 +488,9 @@ int RunRebuild(const RebuildArguments& arguments) {
   }
   int exit_code = kExitOk;
   Json summary{{"files", files.size()}};
-  for (const char* sum :
-       {"written", "kept", "left_out", "failed", "filter_size_bytes"}) {
-    summary[sum] = 0;
+  for (const char* count : {"written", "kept", "left_out", "failed"}) {
+    summary[count] = 0;
   }
-  const auto add = [&](const std::string& sum, uint64_t value) {
-    summary[sum] = summary[sum].get<uint64_t>() + value;
-  };
   Json entries = Json::array();
   std::set<fs::path> outs;
   ProgressLine progress;
@@ -514,11 +509,7 @@ int RunRebuild(const RebuildArguments& arguments) {
     }
     exit_code = WorseExitCode(exit_code, ExitCodeOf(status));
     entry["result"] = result;
-    add(result, 1);
-    if (entry.contains("after")) {
-      add("filter_size_bytes",
-          entry["after"]["filter_size_bytes"].get<uint64_t>());
-    }
+    summary[result] = summary[result].get<uint64_t>() + 1;
     if (!arguments.json) std::cout << EntryText(entry, is_one) << std::flush;
     entries.push_back(std::move(entry));
   }
