@@ -5,7 +5,6 @@
 #include "tools/formats/redis_file.h"
 
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters of Redisson on a server. Those of the BF commands are for the server
-// to show: BF.INFO, BF.EXISTS.
+// Filters of Redisson on a server. A server shows and asks the filters of its
+// BF commands itself: BF.INFO, BF.EXISTS.
 
 #include <memory>
 #include <string>

@@ -8,7 +8,6 @@
 #include <memory>
 #include <optional>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <tuple>
 #include <utility>

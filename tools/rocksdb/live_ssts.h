@@ -10,7 +10,6 @@
 #define ROWBLOOM_TOOLS_ROCKSDB_LIVE_SSTS_H_
 
 #include <string>
-#include <vector>
 
 #include "absl/status/statusor.h"
 #include "rowbloom/rocksdb_verify.h"

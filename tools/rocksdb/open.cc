@@ -6,7 +6,6 @@
 #include "tools/rocksdb/open.h"
 
 #include <cstdarg>
-#include <utility>
 
 #include "rocksdb/convenience.h"
 #include "rocksdb/env.h"

@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "rowbloom/filter.h"
-#include "rowbloom/filter_spec.h"
 #include "tools/text/arguments.h"
 #include "tools/verbs/report.h"
 #include "tools/verbs/verbs.h"

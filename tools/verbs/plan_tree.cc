@@ -5,7 +5,6 @@
 // the budget that a block cache wants, and the reads and microseconds of a get
 // beside those of other filters.
 
-#include <algorithm>
 #include <cstdint>
 #include <iostream>
 #include <string>
