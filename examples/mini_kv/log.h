@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The log: records, each of which is on its way to the device before Append()
-// returns, so that it survives the end of the process; after Sync() it survives
-// that of the machine.
+// The log: records that the system has when Append() returns, so that they
+// survive the end of the process (kill -9), though not that of the machine.
 //
-//   header: payload size (4) | checksum of the size (8)
-//   payload | checksum (8)
+//   payload size (4) | payload | checksum (8)
 //
-// Checksums are seeded with the offset of the bytes that they cover.
-//
-// A process that died while it wrote leaves a last record that is short, a
-// machine that died perhaps one that fails its checksum. Open() cuts off this
-// torn tail, which was never acknowledged. Any other damage is DataLoss: a cut
-// there would lose acknowledged writes.
+// A checksum is seeded with the record's offset. A process that died while it
+// wrote leaves a last record that is not whole, which was never acknowledged.
+// Open() ends the log before the first such record, whatever spoiled it. The
+// first record was complete before the file had its name: if it is not whole,
+// Open() returns DataLoss.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_LOG_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_LOG_H_
@@ -48,10 +45,6 @@ class Log {
 
   // After an error, nothing may be appended: half a record may be there.
   absl::Status Append(std::string_view payload);
-  absl::Status Sync();
-
-  // Bytes of the torn tail that Open() cut off.
-  uint64_t cut_bytes() const { return cut_bytes_; }
 
  private:
   Log(int fd, const std::string& path) : fd_(fd), path_(path) {}
@@ -59,7 +52,6 @@ class Log {
   const int fd_;
   const std::string path_;  // When it was opened.
   uint64_t size_bytes_ = 0;
-  uint64_t cut_bytes_ = 0;
 };
 
 }  // namespace mini_kv

@@ -117,7 +117,6 @@ int Main(const std::vector<std::string>& words) {
   }
   Options options;
   options.create_if_missing = words[1] == "put" && words.size() == 5;
-  options.sync_log = true;  // These writes must survive a power cut.
   const auto store = MiniKv::Open(options, words[0]);
   if (!store.ok()) return ExitCode(store.status());
   const int code = Run(store->get(), {words.begin() + 1, words.end()});

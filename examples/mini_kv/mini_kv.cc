@@ -131,7 +131,6 @@ absl::Status MiniKv::Recover() {
   }
   if (!log.ok()) return log.status();
   log_ = *std::move(log);
-  stats_.cut_log_bytes = log_->cut_bytes();
   // The process that renamed the log may have died before the rename was
   // durable. If the previous log came back, it would not have the writes that
   // now follow.
@@ -206,7 +205,6 @@ absl::Status MiniKv::Write(const Cell& cell) {
   std::string payload;
   AppendCell(cell, &payload);
   if (status.ok()) status = log_->Append(payload);
-  if (status.ok() && options_.sync_log) status = log_->Sync();
   if (status.ok()) memtable_.Set(cell);
   return status;
 }

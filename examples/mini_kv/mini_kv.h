@@ -19,11 +19,11 @@
 // new log into place, LOG.tmp, and so takes effect at one moment. A crash
 // leaves other SSTs behind.
 //
-// Errors: Open() is strict: DataLoss for a damaged log or SST. It only cuts off
-// a torn tail of the log, which was never acknowledged. Reads return DataLoss
-// for damaged cells, never a wrong answer. A damaged filter is
-// not an error: Stats::unreadable_filters counts it. After a write, flush or
-// compaction failed, the store only reads until it is opened again.
+// Errors: Open() returns DataLoss for a damaged SST or list of SSTs, and ends
+// the log at a damaged cell (log.h). Reads return DataLoss for damaged cells,
+// never a wrong answer. A damaged filter is not an error:
+// Stats::unreadable_filters counts it. After a write, flush or compaction
+// failed, the store only reads until it is opened again.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
@@ -60,8 +60,7 @@ struct Stats {
   // them that the filter ruled out.
   uint64_t ssts_considered = 0;
   uint64_t ssts_skipped = 0;
-  uint64_t memtable_skips = 0;  // Gets for which its filter said "no".
-  uint64_t cut_log_bytes = 0;
+  uint64_t memtable_skips = 0;      // Gets for which its filter said "no".
   uint64_t unreadable_filters = 0;  // Among live SSTs.
   rowbloom::FilterStatsSnapshot filters;
 };

@@ -30,10 +30,6 @@ struct Options {
   // own of 32 MiB.
   rowbloom::FilterCache* filter_cache = nullptr;
 
-  // If true, each write is synced to the device before it returns. If false, a
-  // write survives the end of the process, but not that of the machine.
-  bool sync_log = false;
-
   size_t memtable_size_bytes = 1 << 20;  // Flushed at this size.
   size_t block_size_bytes = 4096;        // Data blocks; the last cell may pass.
   // The data blocks of one file that a compaction writes.

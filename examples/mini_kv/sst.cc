@@ -33,11 +33,6 @@ bool TakeKey(std::string_view* in, OwnedCellKey* key) {
   return true;
 }
 
-// Appends the checksum of all bytes in *bytes, which lie at `offset`.
-void AppendChecksum(uint64_t offset, std::string* bytes) {
-  AppendFixed(Checksum(*bytes, offset), bytes);
-}
-
 absl::Status Damaged(const rowbloom::RandomAccessSource& source,
                      const char* part) {
   return absl::DataLossError(std::string(source.name()) + ": damaged " + part);
