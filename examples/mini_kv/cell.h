@@ -3,10 +3,10 @@
 // A cell: (row, qualifier) and a value, or a tombstone that hides the values
 // below it. The log and the SSTs hold cells in the same bytes:
 //
-//   row size (4) | qualifier size (4) | value size (4) | row | qualifier |
+//   row size (4) | row | qualifier size (4) | qualifier | value size (4) |
 //   value
 //
-// with a value size of kTombstone for a tombstone. Cells and keys are views:
+// where a tombstone has the value size 0xFFFFFFFF. Cells and keys are views:
 // what they view must outlive them.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
@@ -63,9 +63,10 @@ struct Cell {
 inline constexpr uint32_t kMaxKeySize = 64 << 10;  // Row plus qualifier.
 inline constexpr uint32_t kMaxValueSize = 1 << 20;
 
+// As in coding.h. A key is the part of a cell before its value.
+void AppendKey(const CellKey& key, std::string* out);
+bool TakeKey(std::string_view* in, CellKey* key);
 void AppendCell(const Cell& cell, std::string* out);
-// Reads a cell from the front of *in and advances it. False for bytes that are
-// not a cell.
 bool TakeCell(std::string_view* in, Cell* cell);
 
 // Iterates over cells in order, from the first.

@@ -13,26 +13,6 @@ namespace {
 
 using rowbloom::FilterKey;
 
-void AppendKey(const CellKey& key, std::string* out) {
-  AppendFixed(static_cast<uint32_t>(key.row.size()), out);
-  AppendFixed(static_cast<uint32_t>(key.qualifier.size()), out);
-  out->append(key.row);
-  out->append(key.qualifier);
-}
-
-bool TakeKey(std::string_view* in, OwnedCellKey* key) {
-  uint32_t row_size = 0;
-  uint32_t qualifier_size = 0;
-  CellKey view;
-  if (!TakeFixed(in, &row_size) || !TakeFixed(in, &qualifier_size) ||
-      !TakeBytes(in, row_size, &view.row) ||
-      !TakeBytes(in, qualifier_size, &view.qualifier)) {
-    return false;
-  }
-  *key = OwnedCellKey(view);
-  return true;
-}
-
 absl::Status Damaged(const rowbloom::RandomAccessSource& source,
                      const char* part) {
   return absl::DataLossError(std::string(source.name()) + ": damaged " + part);
@@ -56,30 +36,27 @@ absl::Status ReadChecked(const rowbloom::RandomAccessSource& source,
   return absl::OkStatus();
 }
 
-// True only if the file is `size_bytes` long without this tail, and the last
-// keys are in order.
-bool TakeTail(std::string_view in, uint64_t size_bytes, SstTail* tail) {
+// Reads the tail that lies at `offset`, and tells whether the blocks that it
+// lists, and what lies between them and it, the filter block, fit before it.
+bool TakeTail(std::string_view in, uint64_t offset, SstTail* tail) {
+  CellKey key;
   if (!TakeFixed(&in, &tail->cell_count) ||
-      !TakeFixed(&in, &tail->filter_size) ||
-      !TakeFixed(&in, &tail->filter_tail_size) ||
-      !TakeKey(&in, &tail->first_key)) {
+      !TakeFixed(&in, &tail->filter_tail_size) || !TakeKey(&in, &key)) {
     return false;
   }
-  CellKey last = tail->first_key;
+  tail->first_key = OwnedCellKey(key);
   while (!in.empty()) {
     SstTail::Block block;
     block.offset = tail->filter_offset();
-    if (!TakeFixed(&in, &block.size_bytes) || !TakeKey(&in, &block.last_key) ||
-        block.size_bytes <= kChecksumSize ||
-        block.size_bytes > size_bytes - block.offset ||
-        CellKey(block.last_key) < last) {
+    if (!TakeFixed(&in, &block.size_bytes) || !TakeKey(&in, &key) ||
+        block.size_bytes > offset - block.offset) {
       return false;
     }
+    block.last_key = OwnedCellKey(key);
     tail->blocks.push_back(std::move(block));
-    last = tail->blocks.back().last_key;
   }
-  return !tail->blocks.empty() &&
-         tail->filter_size == size_bytes - tail->filter_offset();
+  tail->filter_size = offset - tail->filter_offset();
+  return !tail->blocks.empty();
 }
 
 absl::StatusOr<SstTail> ReadTail(const rowbloom::RandomAccessSource& source) {
@@ -153,7 +130,6 @@ absl::Status SstWriter::Finish() {
   }
   std::string tail;
   AppendFixed(tail_.cell_count, &tail);
-  AppendFixed(tail_.filter_size, &tail);
   AppendFixed(tail_.filter_tail_size, &tail);
   AppendKey(tail_.first_key, &tail);
   for (const SstTail::Block& block : tail_.blocks) {

@@ -5,13 +5,12 @@
 //   data block     cells (cell.h) | checksum (8)
 //   ...            contiguous from offset 0
 //   filter block   as rowbloom wrote it, or nothing
-//   tail           number of cells (8) | filter size (8) | size of the filter's
-//                  own tail (8) | first key | for each data block its size (8)
-//                  and its last key | checksum (8)
+//   tail           number of cells (8) | size of the filter's own tail (8) |
+//                  first key | for each data block its size (8) and its last
+//                  key | checksum (8)
 //   tail size (8)
 //
-// A key is: row size (4) | qualifier size (4) | row | qualifier. Checksums are
-// seeded with the offset of the bytes that they cover.
+// Checksums are seeded with the offset of the bytes that they cover.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_SST_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_SST_H_
