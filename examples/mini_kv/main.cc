@@ -27,7 +27,6 @@ constexpr char kHelp[] =
     "  scan [ROW]                print all cells [from ROW on]\n"
     "  flush                     write the memtable to an SST of level 0\n"
     "  compact                   merge all SSTs into the last level\n"
-    "  verify                    check every block and every filter\n"
     "  stats                     print the sizes of the levels\n"
     "\n"
     "A cell is a line: row, qualifier and value, with tabs between. get says "
@@ -100,7 +99,6 @@ int Run(MiniKv* store, const std::vector<std::string>& words) {
   if (call == "scan1") return ExitCode(store->Scan(words[1], PrintCell));
   if (call == "flush0") return ExitCode(store->Flush());
   if (call == "compact0") return ExitCode(store->Compact());
-  if (call == "verify0") return ExitCode(store->Verify());
   if (call == "stats0") return PrintStats(*store);
   std::fputs(kHelp, stderr);
   return kUsage;

@@ -428,22 +428,6 @@ absl::Status MiniKv::Scan(std::string_view first_row,
 
 // ---------------------------------------------------------------- inspection
 
-absl::Status MiniKv::Verify() const {
-  for (const Level& level : levels_) {
-    const SstReader* last = nullptr;
-    for (const auto& sst : level) {
-      absl::Status status = sst->Verify();
-      if (!status.ok()) return status;
-      if (&level != &levels_[0] && last != nullptr &&
-          !(last->last_key() < sst->first_key())) {
-        return absl::DataLossError(directory_ + ": SSTs of a level overlap");
-      }
-      last = sst.get();
-    }
-  }
-  return absl::OkStatus();
-}
-
 Stats MiniKv::stats() const {
   Stats stats = stats_;
   stats.filters = filter_stats_.Snapshot();

@@ -105,8 +105,6 @@ class MiniKv {
   absl::Status Flush();
   // Flushes and merges everything into the last level.
   absl::Status Compact();
-  // Reads all SSTs and checks everything, filters too.
-  absl::Status Verify() const;
 
   Stats stats() const;
   std::vector<LevelStats> levels() const;

@@ -261,29 +261,4 @@ std::unique_ptr<CellIterator> SstReader::NewIterator(const CellKey& from,
   return std::make_unique<Iterator>(this, from, stats);
 }
 
-absl::Status SstReader::Verify() const {
-  absl::Status status = filter_status_;
-  if (status.ok() && filter_ != nullptr) status = filter_->Verify();
-  if (!status.ok()) return status;
-  ReadStats ignored;
-  uint64_t cells = 0;
-  OwnedCellKey last;
-  const auto it = NewIterator(first_key(), &ignored);
-  for (; it->Valid(); it->Next()) {
-    const CellKey& key = it->cell().key;
-    if (cells++ != 0 && !(last < key)) return Damaged(*source_, "order");
-    const auto row = FilterKey::Row(key.row);
-    if (!MayContain(row) || !MayContain(FilterKey::Prefix(key.row)) ||
-        !MayContain(FilterKey::RowCol(row, key.qualifier))) {
-      return Damaged(*source_, "filter: it lacks a cell");
-    }
-    last = OwnedCellKey(key);
-  }
-  if (!it->status().ok()) return it->status();
-  if (cells != cell_count() || !(last == last_key())) {
-    return Damaged(*source_, "tail: it is of other cells");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace mini_kv

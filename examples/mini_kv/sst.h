@@ -175,8 +175,6 @@ class SstReader {
 
   // The reason why the file's filter block cannot be used.
   const absl::Status& filter_status() const { return filter_status_; }
-  // Reads everything: checksums, order, and that the filter has each cell.
-  absl::Status Verify() const;
 
  private:
   class Iterator;

@@ -27,14 +27,14 @@ expect 0 "" "$store" flush
 expect 0 "" "$store" delete other year
 row="row${tab}name${tab}Ada
 row${tab}year${tab}1815"
-for command in flush compact verify; do
+for command in flush compact stats; do
   expect 0 "row${tab}name${tab}Ada" "$store" get row name
   expect 0 "$row" "$store" get row
   expect 1 "" "$store" get other year
   expect 1 "" "$store" get absent
   expect 0 "$row" "$store" scan
   expect 0 "" "$store" scan rox
-  expect 0 "" "$store" "$command"
+  "$mini_kv" "$store" "$command" >/dev/null
 done
 "$mini_kv" "$store" stats | grep -q '^L6  *1  *2 '
 "$mini_kv" --help | grep -q '^usage: mini_kv'
