@@ -24,7 +24,7 @@ constexpr char kHelp[] =
     "  get ROW QUALIFIER         print a cell\n"
     "  get ROW                   print a row\n"
     "  delete ROW QUALIFIER      delete a cell\n"
-    "  scan [ROW]                print all cells [from ROW on]\n"
+    "  scan                      print all cells\n"
     "  flush                     write the memtable to an SST of level 0\n"
     "  compact                   merge all SSTs into the last level\n"
     "  stats                     print the sizes of the levels\n"
@@ -95,8 +95,7 @@ int Run(MiniKv* store, const std::vector<std::string>& words) {
   if (call == "delete2") return ExitCode(store->Delete(words[1], words[2]));
   if (call == "get2") return Get(store, words[1], &words[2]);
   if (call == "get1") return Get(store, words[1], nullptr);
-  if (call == "scan0") return ExitCode(store->Scan("", PrintCell));
-  if (call == "scan1") return ExitCode(store->Scan(words[1], PrintCell));
+  if (call == "scan0") return ExitCode(store->Scan(PrintCell));
   if (call == "flush0") return ExitCode(store->Flush());
   if (call == "compact0") return ExitCode(store->Compact());
   if (call == "stats0") return PrintStats(*store);

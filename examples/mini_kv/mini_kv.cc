@@ -325,101 +325,73 @@ rowbloom::FilterOptions MiniKv::FilterFor(
 
 // ---------------------------------------------------------------- reads
 
+bool MiniKv::MustRead(const SstReader& sst, const rowbloom::FilterKey& key) {
+  if (!sst.Covers(key.row())) return false;
+  ++stats_.ssts_considered;
+  if (sst.MayContain(key)) return true;
+  ++stats_.ssts_skipped;
+  return false;
+}
+
 absl::StatusOr<std::optional<std::string>> MiniKv::Get(
     std::string_view row, std::string_view qualifier) {
-  const CellKey cell_key = {row, qualifier};
   // Hashed once, for the memtable and all SSTs.
-  const auto filter_key = rowbloom::FilterKey::RowCol(row, qualifier);
-  if (!memtable_.MayContain(filter_key)) {
+  const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
+  if (!memtable_.MayContain(key)) {
     ++stats_.memtable_skips;
-  } else if (const Memtable::Value* value = memtable_.Find(cell_key)) {
+  } else if (const auto* value = memtable_.Find({row, qualifier})) {
     return *value;
   }
   for (const Level& level : levels_) {
     for (const auto& sst : level) {
-      if (!sst->Covers(cell_key)) continue;
-      ++stats_.ssts_considered;
-      if (!sst->MayContain(filter_key)) {
-        ++stats_.ssts_skipped;
-        continue;
-      }
+      if (!MustRead(*sst, key)) continue;
       std::optional<std::string> value;
-      const auto found = sst->Get(cell_key, &value, &stats_.reads);
+      const auto found = sst->Get({row, qualifier}, &value, &stats_.reads);
       if (!found.ok()) return found.status();
-      sst->TellOutcome(filter_key, *found);
+      sst->TellOutcome(key, *found);
       if (*found) return value;  // Newest first: other SSTs do not matter.
     }
   }
   return std::nullopt;
 }
 
-absl::Status MiniKv::VisitRows(const rowbloom::FilterKey& rows,
-                               const CellVisitor& visit) {
-  const CellKey from = {rows.row(), {}};
-  const auto is_among = [&](const Cell& cell) {
-    std::string_view row = cell.key.row;
-    if (rows.is_prefix()) row = row.substr(0, rows.row().size());
-    return row == rows.row();
-  };
+absl::Status MiniKv::ScanRow(std::string_view row, const CellVisitor& visit) {
+  const auto key = rowbloom::FilterKey::Row(row);
+  const CellKey from = {row, {}};
   CellIterators sources;
-  // The memtable's filter has no prefixes.
-  if (rows.is_prefix() || memtable_.MayContain(rows)) {
+  if (memtable_.MayContain(key)) {
     sources.push_back(memtable_.NewIterator(from));
   } else {
     ++stats_.memtable_skips;
   }
   for (const Level& level : levels_) {
     for (const auto& sst : level) {
-      if (!sst->CoversRows(rows)) continue;
-      ++stats_.ssts_considered;
-      if (!sst->MayContain(rows)) {
-        ++stats_.ssts_skipped;
-        continue;
-      }
+      if (!MustRead(*sst, key)) continue;
       auto cells = sst->NewIterator(from, &stats_.reads);
       if (!cells->status().ok()) return cells->status();
-      sst->TellOutcome(rows, cells->Valid() && is_among(cells->cell()));
+      sst->TellOutcome(key, cells->Valid() && cells->cell().key.row == row);
       sources.push_back(std::move(cells));
     }
   }
   return MergeCells(sources, [&](const Cell& cell) {
-    return is_among(cell) && (!cell.value || visit(cell));
+    return cell.key.row == row && (!cell.value || visit(cell));
   });
 }
 
-absl::Status MiniKv::ScanRow(std::string_view row, const CellVisitor& visit) {
-  return VisitRows(rowbloom::FilterKey::Row(row), visit);
-}
-
-absl::Status MiniKv::ScanPrefix(std::string_view prefix,
-                                const CellVisitor& visit) {
-  return VisitRows(rowbloom::FilterKey::Prefix(prefix), visit);
-}
-
-absl::StatusOr<bool> MiniKv::AnyExists(const rowbloom::FilterKey& rows) {
+absl::StatusOr<bool> MiniKv::RowExists(std::string_view row) {
   bool exists = false;
   const absl::Status status =
-      VisitRows(rows, [&](const Cell&) { return !(exists = true); });
+      ScanRow(row, [&](const Cell&) { return !(exists = true); });
   if (!status.ok()) return status;
   return exists;
 }
 
-absl::StatusOr<bool> MiniKv::RowExists(std::string_view row) {
-  return AnyExists(rowbloom::FilterKey::Row(row));
-}
-
-absl::StatusOr<bool> MiniKv::PrefixExists(std::string_view prefix) {
-  return AnyExists(rowbloom::FilterKey::Prefix(prefix));
-}
-
-absl::Status MiniKv::Scan(std::string_view first_row,
-                          const CellVisitor& visit) {
-  const CellKey from = {first_row, {}};
+absl::Status MiniKv::Scan(const CellVisitor& visit) {
   CellIterators sources;
-  sources.push_back(memtable_.NewIterator(from));
+  sources.push_back(memtable_.NewIterator({}));
   for (const Level& level : levels_) {
     for (const auto& sst : level) {
-      sources.push_back(sst->NewIterator(from, &stats_.reads));
+      sources.push_back(sst->NewIterator({}, &stats_.reads));
     }
   }
   return MergeCells(

@@ -8,7 +8,6 @@
 //   (*store)->Put("user17", "email", "user17@example.org");
 //   auto value = (*store)->Get("user17", "email");    // StatusOr of optional
 //   auto exists = (*store)->RowExists("user18");
-//   exists = (*store)->PrefixExists("acme/");         // Options::filter
 //
 // One thread. Flushes and compactions run within the write that makes them due.
 // Only one process can have a directory open.
@@ -54,10 +53,10 @@ namespace mini_kv {
 // Counters since Open(). They exclude the tails of SSTs and of filter blocks,
 // which Open() and flushes read.
 struct Stats {
-  // Reads by gets, scans, RowExists() and PrefixExists().
+  // Reads by gets, scans and RowExists().
   ReadStats reads;
-  // SSTs whose key range includes the key or prefix of a get, and those among
-  // them that the filter ruled out.
+  // SSTs whose key range includes the row of a get, and those among them that
+  // the filter ruled out.
   uint64_t ssts_considered = 0;
   uint64_t ssts_skipped = 0;
   uint64_t memtable_skips = 0;      // Gets for which its filter said "no".
@@ -89,16 +88,12 @@ class MiniKv {
   // nullopt if there is no such cell.
   absl::StatusOr<std::optional<std::string>> Get(std::string_view row,
                                                  std::string_view qualifier);
-  // Scans visit cells in order until `visit`, which must not write, returns
-  // false. Filters rule out SSTs for the row, or for the longest key level of
-  // their key_codec that the prefix holds whole. They do not help Scan(), which
-  // begins at the first cell of `first_row` or after it.
-  absl::Status ScanRow(std::string_view row, const CellVisitor& visit);
-  absl::Status ScanPrefix(std::string_view prefix, const CellVisitor& visit);
-  absl::Status Scan(std::string_view first_row, const CellVisitor& visit);
-  // True if there is a cell of the row, or of a row with the prefix.
+  // True if there is a cell of the row.
   absl::StatusOr<bool> RowExists(std::string_view row);
-  absl::StatusOr<bool> PrefixExists(std::string_view prefix);
+  // Scans visit cells in order until `visit`, which must not write, returns
+  // false. Filters rule out SSTs for the row; a scan of all rows asks none.
+  absl::Status ScanRow(std::string_view row, const CellVisitor& visit);
+  absl::Status Scan(const CellVisitor& visit);
 
   // Flushes the memtable to level 0, and runs the compactions that are then
   // due.
@@ -131,10 +126,8 @@ class MiniKv {
   rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
   // Reads.
-  // Visits the cells of one row, or of all rows with a prefix.
-  absl::Status VisitRows(const rowbloom::FilterKey& rows,
-                         const CellVisitor& visit);
-  absl::StatusOr<bool> AnyExists(const rowbloom::FilterKey& rows);
+  // False if the key range or the filter of the SST rules the key out.
+  bool MustRead(const SstReader& sst, const rowbloom::FilterKey& key);
 
   Options options_;
   const std::string directory_;

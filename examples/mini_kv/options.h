@@ -20,8 +20,7 @@ struct Options {
   bool create_if_missing = true;
 
   // For new SSTs. Bloom type NONE writes no filters; existing filters are used
-  // all the same. With a key_codec they answer ScanPrefix() at each of its
-  // levels.
+  // all the same.
   rowbloom::FilterOptions filter = RowColFilter();
   // If set, one budget for all SSTs decides the bits of each filter (of the
   // family of `filter`). nullopt: the bits of `filter`.

@@ -192,14 +192,8 @@ void SstReader::OpenFilter() {
   }
 }
 
-bool SstReader::Covers(const CellKey& key) const {
-  return !(key < first_key()) && !(last_key() < key);
-}
-
-bool SstReader::CoversRows(const FilterKey& rows) const {
-  std::string_view first = first_key().row;
-  if (rows.is_prefix()) first = first.substr(0, rows.row().size());
-  return first <= rows.row() && rows.row() <= last_key().row;
+bool SstReader::Covers(std::string_view row) const {
+  return first_key().row <= row && row <= last_key().row;
 }
 
 absl::StatusOr<bool> SstReader::Get(const CellKey& key,

@@ -114,8 +114,8 @@ struct ReadStats {
 //   auto sst = SstReader::Open(path, number, {&cache, &filter_stats});
 //   if (!sst.ok()) return sst.status();
 //   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
-//   if ((*sst)->Covers(cell_key) && (*sst)->MayContain(key)) {
-//     found = (*sst)->Get(cell_key, &value, &read_stats);
+//   if ((*sst)->Covers(row) && (*sst)->MayContain(key)) {
+//     found = (*sst)->Get({row, qualifier}, &value, &read_stats);
 //   }
 //
 // The tail is in memory; data blocks are read each time. Immutable after
@@ -148,10 +148,8 @@ class SstReader {
     return filter_ == nullptr ? cell_count() : filter_->properties().key_count;
   }
 
-  // True if the file's key range includes the cell, or may include the row, or
-  // a row with the prefix.
-  bool Covers(const CellKey& key) const;
-  bool CoversRows(const rowbloom::FilterKey& rows) const;
+  // True if the file's key range may include the row.
+  bool Covers(std::string_view row) const;
 
   // False only if the file has no cell of that key, or row. True without a
   // filter.

@@ -15,7 +15,6 @@
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_spec.h"
 #include "rowbloom/filter_stats.h"
-#include "rowbloom/key_codec.h"
 #include "test_util.h"
 
 namespace mini_kv {
@@ -108,55 +107,6 @@ TEST_F(Store, TheMemtablesFilterSparesSearchesForWhatItDoesNotHave) {
     EXPECT_EQ(Get("row" + std::to_string(i), "q"), "v");
   }
   EXPECT_GT(store_->stats().memtable_skips, 280u);
-}
-
-TEST_F(Store, FiltersRuleOutSstsForAbsentPrefixesOfEachLevel) {
-  const auto name = [](const char* kind, int i) {
-    return kind + std::to_string(100 + i) + "/";
-  };
-  for (const bool has_key_codec : {false, true}) {
-    options_.filter.key_codec.reset();
-    if (has_key_codec) {
-      options_.filter.key_codec = *rowbloom::KeyCodec::Parse(
-          "tenant.delimiter:/,user.delimiter:/,row.rest");
-    }
-    TempDirectory directory;
-    store_ = *MiniKv::Open(options_, directory.path());
-    // Even tenants and users, in each of three SSTs.
-    for (int sst = 0; sst < 3; ++sst) {
-      for (int tenant = 0; tenant < 40; tenant += 2) {
-        for (int user = 0; user < 20; user += 2) {
-          Put(name("t", tenant) + name("u", user) + std::to_string(sst), "q",
-              "v");
-        }
-      }
-      Flush();
-    }
-    uint64_t asked = 0;
-    for (int tenant = 0; tenant < 38; tenant += 2) {
-      int rows = 0;
-      ASSERT_TRUE(store_
-                      ->ScanPrefix(name("t", tenant),
-                                   [&](const Cell&) { return ++rows > 0; })
-                      .ok());
-      EXPECT_EQ(rows, 30);
-      EXPECT_TRUE(*store_->PrefixExists(name("t", tenant) + name("u", 4)));
-    }
-    const uint64_t before = store_->stats().reads.data_blocks;
-    for (int tenant = 0; tenant < 38; tenant += 2) {
-      EXPECT_FALSE(*store_->PrefixExists(name("t", tenant + 1)));
-      EXPECT_FALSE(*store_->PrefixExists(name("t", tenant) +
-                                         name("u", tenant / 4 * 2 + 1)));
-      asked += 2;
-    }
-    const uint64_t reads = store_->stats().reads.data_blocks - before;
-    if (has_key_codec) {
-      EXPECT_LT(reads, asked / 5);
-    } else {
-      EXPECT_GE(reads, 3 * asked);
-    }
-    store_.reset();
-  }
 }
 
 TEST_F(Store, TombstonesAreDroppedAtTheLastLevelOnly) {

@@ -109,15 +109,15 @@ inline CellVisitor AddTo(Model* model) {
   };
 }
 
-// The contents by Scan(), of all rows.
+// The contents by Scan(), which asks no filter.
 inline Model Contents(MiniKv* store) {
   Model contents;
-  if (!store->Scan("", AddTo(&contents)).ok()) std::abort();
+  if (!store->Scan(AddTo(&contents)).ok()) std::abort();
   return contents;
 }
 
-// Gets each cell, and asks for its row. A filter with a false negative would
-// hide one; the scan of Contents() asks no filter.
+// Gets each cell, and asks for its row: a filter with a false negative would
+// hide one.
 inline void CheckGets(const Model& contents, MiniKv* store) {
   for (const auto& [key, value] : contents) {
     EXPECT_EQ(*store->Get(key.first, key.second), value);
