@@ -8,9 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
 #include <set>
 #include <system_error>
 #include <utility>
@@ -25,24 +26,25 @@
 namespace mini_kv {
 namespace {
 
-constexpr uint64_t kMaxLevelRatio = 1000;
 constexpr char kLogName[] = "/LOG";
 constexpr char kNextLogName[] = "/LOG.tmp";
-constexpr uint32_t kVersion = 1;
 
-// The log's first record: version (4), next number (8), then level (4) and
-// number (8) of each SST.
-std::string TreePayload(uint64_t next_number, const Levels& levels) {
+// The log's first record: next number (8), then level (4) and number (8) of
+// each SST.
+std::string TreePayload(uint64_t next_number, const Tree& tree) {
   std::string payload;
-  AppendFixed(kVersion, &payload);
   AppendFixed(next_number, &payload);
-  for (uint32_t level = 0; level < kLevelCount; ++level) {
-    for (const auto& sst : levels[level]) {
-      AppendFixed(level, &payload);
-      AppendFixed(sst->number(), &payload);
-    }
+  for (const auto& sst : tree) {
+    AppendFixed(static_cast<uint32_t>(sst->level()), &payload);
+    AppendFixed(sst->number(), &payload);
   }
   return payload;
+}
+
+std::string SstPath(const std::string& directory, uint64_t number) {
+  std::string digits = std::to_string(number);
+  digits.insert(0, 6 - std::min<size_t>(digits.size(), 6), '0');
+  return directory + "/" + digits + ".sst";
 }
 
 absl::StatusOr<std::vector<std::string>> SstsIn(const std::string& directory) {
@@ -78,12 +80,6 @@ absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
     const Options& options, const std::string& directory) {
   absl::Status status = rowbloom::ValidateFilterOptions(options.filter);
   if (!status.ok()) return status;
-  if (options.level0_file_limit < 1 || options.level_ratio < 1 ||
-      options.level_ratio > kMaxLevelRatio) {
-    return absl::InvalidArgumentError(
-        "level0_file_limit must be at least 1, level_ratio 1 to " +
-        std::to_string(kMaxLevelRatio));
-  }
   std::unique_ptr<MiniKv> store(new MiniKv(options, directory));
   if (options.filter_budget) {
     const auto cost =
@@ -140,20 +136,18 @@ absl::Status MiniKv::Recover() {
 }
 
 bool MiniKv::TakeTree(std::string_view payload, absl::Status* status) {
-  uint32_t version = 0;
-  if (!TakeFixed(&payload, &version) || version != kVersion ||
-      !TakeFixed(&payload, &next_number_)) {
-    return false;
-  }
+  if (!TakeFixed(&payload, &next_number_)) return false;
   while (!payload.empty()) {
     uint32_t level = 0;
     uint64_t number = 0;
     if (!TakeFixed(&payload, &level) || !TakeFixed(&payload, &number) ||
-        level >= kLevelCount) {
+        level > kLastLevel) {
       return false;
     }
-    *status = OpenSst(number, level, &levels_[level]);
+    auto sst = OpenSst(number, static_cast<int>(level));
+    *status = sst.status();
     if (!status->ok()) return false;
+    tree_.push_back(*std::move(sst));
   }
   return true;
 }
@@ -161,10 +155,8 @@ bool MiniKv::TakeTree(std::string_view payload, absl::Status* status) {
 // Removes the SSTs that were unfinished at a crash, or are merged.
 absl::Status MiniKv::RemoveUnnamedSsts() const {
   std::set<std::string> named;
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      named.insert(SstPath(directory_, sst->number()));
-    }
+  for (const auto& sst : tree_) {
+    named.insert(SstPath(directory_, sst->number()));
   }
   const auto ssts = SstsIn(directory_);
   if (!ssts.ok()) return ssts.status();
@@ -211,11 +203,16 @@ absl::Status MiniKv::Write(const Cell& cell) {
 
 absl::Status MiniKv::Flush() {
   absl::Status& status = write_status_;
-  if (status.ok()) status = FlushMemtable();
+  if (status.ok() && !memtable_.empty()) {
+    CellIterators cells;
+    cells.push_back(memtable_.NewIterator({}));
+    status = Run(Compaction(), std::move(cells));
+    if (status.ok()) memtable_ = Memtable(options_.memtable_size_bytes);
+  }
   while (status.ok()) {
-    const auto compaction = PickCompaction(options_, levels_);
+    const auto compaction = PickCompaction(options_, tree_);
     if (!compaction) break;
-    status = RunCompaction(*compaction);
+    status = Run(*compaction, {});
   }
   return status;
 }
@@ -223,68 +220,54 @@ absl::Status MiniKv::Flush() {
 absl::Status MiniKv::Compact() {
   absl::Status& status = write_status_;
   Flush().IgnoreError();
-  const Compaction compaction = WholeCompaction(levels_);
-  if (status.ok() && !compaction.inputs.empty()) {
-    status = RunCompaction(compaction);
+  if (status.ok() && !tree_.empty()) {
+    status = Run({0, tree_.size(), kLastLevel}, {});
   }
   return status;
 }
 
-absl::Status MiniKv::FlushMemtable() {
-  if (memtable_.empty()) return absl::OkStatus();
-  CellIterators sources;
-  sources.push_back(memtable_.NewIterator({}));
-  rowbloom::FileFacts facts;
-  facts.is_flush = true;
-  const auto numbers = WriteSsts(
-      sources, /*drops_tombstones=*/false, std::numeric_limits<uint64_t>::max(),
-      {directory_, &next_number_, FilterFor(facts)}, options_);
-  if (!numbers.ok()) return numbers.status();
-  Level newest;
-  absl::Status status = OpenSst(numbers->front(), 0, &newest);
-  if (!status.ok()) return status;
-  Levels levels = levels_;
-  levels[0].insert(levels[0].begin(), newest.front());
-  status = Commit(levels);
-  if (status.ok()) memtable_ = Memtable(options_.memtable_size_bytes);
-  return status;
-}
-
-// The memtable is empty: a flush came before.
-absl::Status MiniKv::RunCompaction(const Compaction& compaction) {
+absl::Status MiniKv::Run(const Compaction& compaction, CellIterators sources) {
   ReadStats not_of_gets;
-  CellIterators sources;
-  for (const auto& sst : compaction.inputs) {
-    sources.push_back(sst->NewIterator({}, &not_of_gets));
+  for (size_t i = compaction.begin; i < compaction.end; ++i) {
+    sources.push_back(tree_[i]->NewIterator({}, &not_of_gets));
   }
-  const auto numbers = WriteSsts(
-      sources, compaction.drops_tombstones, options_.file_size_bytes,
-      {directory_, &next_number_, FilterFor(FactsOf(levels_, compaction))},
-      options_);
-  if (!numbers.ok()) return numbers.status();
-  Level outputs;
-  for (const uint64_t number : *numbers) {
-    absl::Status status = OpenSst(number, compaction.output_level, &outputs);
+  // A tombstone may go if nothing older is left for it to hide.
+  const bool drops_tombstones = compaction.end == tree_.size();
+  const uint64_t number = next_number_++;
+  SstWriter writer(SstPath(directory_, number),
+                   FilterFor(FactsOf(tree_, compaction)),
+                   options_.block_size_bytes, options_.filter_cache);
+  absl::Status status = MergeCells(sources, [&](const Cell& cell) {
+    return (drops_tombstones && !cell.value) || writer.Add(cell).ok();
+  });
+  if (!status.ok()) return status;
+  Tree tree = tree_;
+  const auto begin = tree.begin() + static_cast<ptrdiff_t>(compaction.begin);
+  const auto at = tree.erase(
+      begin, begin + static_cast<ptrdiff_t>(compaction.end - compaction.begin));
+  if (writer.cell_count() != 0) {
+    status = writer.Finish();
     if (!status.ok()) return status;
+    auto sst = OpenSst(number, compaction.output_level);
+    if (!sst.ok()) return sst.status();
+    tree.insert(at, *std::move(sst));
   }
-  return Commit(AfterCompaction(levels_, compaction, outputs));
+  return Commit(tree);
 }
 
-absl::Status MiniKv::OpenSst(uint64_t number, size_t level, Level* ssts) {
-  auto sst = SstReader::Open(
-      SstPath(directory_, number), number,
-      {options_.filter_cache, &filter_stats_, static_cast<int>(level)});
-  if (sst.ok()) ssts->push_back(*std::move(sst));
-  return sst.status();
+absl::StatusOr<std::shared_ptr<const SstReader>> MiniKv::OpenSst(
+    uint64_t number, int level) {
+  return SstReader::Open(SstPath(directory_, number), number,
+                         {options_.filter_cache, &filter_stats_, level});
 }
 
 // All SSTs are synced. Their names are, too, before the log is renamed, and its
 // own name before anything relies on it. After an error either log may be the
 // one that is found.
-absl::Status MiniKv::Commit(const Levels& levels) {
+absl::Status MiniKv::Commit(const Tree& tree) {
   const std::string next = directory_ + kNextLogName;
   const std::string path = directory_ + kLogName;
-  auto log = Log::Create(next, TreePayload(next_number_, levels));
+  auto log = Log::Create(next, TreePayload(next_number_, tree));
   if (!log.ok()) return log.status();
   absl::Status status = SyncDirectory();
   if (!status.ok()) return status;
@@ -294,7 +277,7 @@ absl::Status MiniKv::Commit(const Levels& levels) {
   status = SyncDirectory();
   if (!status.ok()) return status;
   log_ = *std::move(log);
-  levels_ = levels;
+  tree_ = tree;
   status = TellBudget();
   return status.ok() ? RemoveUnnamedSsts() : status;
 }
@@ -305,7 +288,7 @@ absl::Status MiniKv::SyncDirectory() const {
 }
 
 absl::Status MiniKv::TellBudget() {
-  return filter_budget_ ? filter_budget_->SetLive(LiveFiltersOf(levels_))
+  return filter_budget_ ? filter_budget_->SetLive(LiveFiltersOf(tree_))
                         : absl::OkStatus();
 }
 
@@ -342,15 +325,13 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
   } else if (const auto* value = memtable_.Find({row, qualifier})) {
     return *value;
   }
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      if (!MustRead(*sst, key)) continue;
-      std::optional<std::string> value;
-      const auto found = sst->Get({row, qualifier}, &value, &stats_.reads);
-      if (!found.ok()) return found.status();
-      sst->TellOutcome(key, *found);
-      if (*found) return value;  // Newest first: other SSTs do not matter.
-    }
+  for (const auto& sst : tree_) {
+    if (!MustRead(*sst, key)) continue;
+    std::optional<std::string> value;
+    const auto found = sst->Get({row, qualifier}, &value, &stats_.reads);
+    if (!found.ok()) return found.status();
+    sst->TellOutcome(key, *found);
+    if (*found) return value;  // Newest first: other SSTs do not matter.
   }
   return std::nullopt;
 }
@@ -364,14 +345,12 @@ absl::Status MiniKv::ScanRow(std::string_view row, const CellVisitor& visit) {
   } else {
     ++stats_.memtable_skips;
   }
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      if (!MustRead(*sst, key)) continue;
-      auto cells = sst->NewIterator(from, &stats_.reads);
-      if (!cells->status().ok()) return cells->status();
-      sst->TellOutcome(key, cells->Valid() && cells->cell().key.row == row);
-      sources.push_back(std::move(cells));
-    }
+  for (const auto& sst : tree_) {
+    if (!MustRead(*sst, key)) continue;
+    auto cells = sst->NewIterator(from, &stats_.reads);
+    if (!cells->status().ok()) return cells->status();
+    sst->TellOutcome(key, cells->Valid() && cells->cell().key.row == row);
+    sources.push_back(std::move(cells));
   }
   return MergeCells(sources, [&](const Cell& cell) {
     return cell.key.row == row && (!cell.value || visit(cell));
@@ -389,10 +368,8 @@ absl::StatusOr<bool> MiniKv::RowExists(std::string_view row) {
 absl::Status MiniKv::Scan(const CellVisitor& visit) {
   CellIterators sources;
   sources.push_back(memtable_.NewIterator({}));
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      sources.push_back(sst->NewIterator({}, &stats_.reads));
-    }
+  for (const auto& sst : tree_) {
+    sources.push_back(sst->NewIterator({}, &stats_.reads));
   }
   return MergeCells(
       sources, [&](const Cell& cell) { return !cell.value || visit(cell); });
@@ -403,25 +380,21 @@ absl::Status MiniKv::Scan(const CellVisitor& visit) {
 Stats MiniKv::stats() const {
   Stats stats = stats_;
   stats.filters = filter_stats_.Snapshot();
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      if (!sst->filter_status().ok()) ++stats.unreadable_filters;
-    }
+  for (const auto& sst : tree_) {
+    if (!sst->filter_status().ok()) ++stats.unreadable_filters;
   }
   return stats;
 }
 
 std::vector<LevelStats> MiniKv::levels() const {
-  std::vector<LevelStats> levels;
-  for (const Level& level : levels_) {
-    LevelStats& stats = levels.emplace_back();
-    for (const auto& sst : level) {
-      stats.ssts += 1;
-      stats.cells += sst->cell_count();
-      stats.data_blocks += sst->block_count();
-      stats.data_bytes += sst->data_bytes();
-      stats.filter_bytes += sst->filter_bytes();
-    }
+  std::vector<LevelStats> levels(kLastLevel + 1);
+  for (const auto& sst : tree_) {
+    LevelStats& stats = levels[static_cast<size_t>(sst->level())];
+    stats.ssts += 1;
+    stats.cells += sst->cell_count();
+    stats.data_blocks += sst->block_count();
+    stats.data_bytes += sst->data_bytes();
+    stats.filter_bytes += sst->filter_bytes();
   }
   return levels;
 }

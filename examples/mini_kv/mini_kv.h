@@ -114,11 +114,13 @@ class MiniKv {
 
   // Writes.
   absl::Status Write(const Cell& cell);
-  absl::Status FlushMemtable();
-  absl::Status RunCompaction(const Compaction& compaction);
-  absl::Status OpenSst(uint64_t number, size_t level, Level* ssts);
-  // The new levels take effect, with an empty log.
-  absl::Status Commit(const Levels& levels);
+  // Writes one SST of the cells of the compaction and of `sources`, which are
+  // newer, with a filter of exactly these.
+  absl::Status Run(const Compaction& compaction, CellIterators sources);
+  absl::StatusOr<std::shared_ptr<const SstReader>> OpenSst(uint64_t number,
+                                                           int level);
+  // The new tree takes effect, with an empty log.
+  absl::Status Commit(const Tree& tree);
   absl::Status SyncDirectory() const;
   // Reports the live filters to the budget.
   absl::Status TellBudget();
@@ -139,7 +141,7 @@ class MiniKv {
   uint64_t next_number_ = 1;
   std::unique_ptr<Log> log_;
   Memtable memtable_;
-  Levels levels_;  // Readers must be destroyed before the cache.
+  Tree tree_;  // Readers must be destroyed before the cache.
 
   // The first error of a write, flush or compaction: nothing may follow it.
   absl::Status write_status_;

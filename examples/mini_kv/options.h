@@ -31,11 +31,8 @@ struct Options {
 
   size_t memtable_size_bytes = 1 << 20;  // Flushed at this size.
   size_t block_size_bytes = 4096;        // Data blocks; the last cell may pass.
-  // The data blocks of one file that a compaction writes.
-  uint64_t file_size_bytes = 2 << 20;
-  // Level 0 is compacted when it has this many files, level i >= 1 when its
-  // data blocks exceed level1_size_bytes * level_ratio^(i-1).
-  size_t level0_file_limit = 4;
+  // Level i >= 1 is compacted when its data blocks exceed
+  // level1_size_bytes * level_ratio^(i-1).
   uint64_t level1_size_bytes = 8 << 20;
   uint64_t level_ratio = 10;
 

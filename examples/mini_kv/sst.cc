@@ -82,15 +82,15 @@ absl::StatusOr<SstTail> ReadTail(const rowbloom::RandomAccessSource& source) {
 
 // ---------------------------------------------------------------- writer
 
-SstWriter::SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
+SstWriter::SstWriter(const std::string& path,
                      const rowbloom::FilterOptions& filter_options,
-                     size_t block_size_bytes, rowbloom::FilterCache* cache,
-                     uint64_t filter_id)
-    : sink_(std::move(sink)),
+                     size_t block_size_bytes, rowbloom::FilterCache* cache)
+    : sink_(rowbloom::OpenFileSink(path)),
+      status_(sink_.status()),
       has_filter_(filter_options.bloom_type != rowbloom::BloomType::kNone),
       block_size_bytes_(block_size_bytes),
       filter_sink_(rowbloom::NewStringSink(&filter_)),
-      warmer_(rowbloom::NewFilterWarmer(cache, {filter_id})),
+      warmer_(rowbloom::NewFilterWarmer(cache, {FilterIdOf(path)})),
       filter_writer_(filter_options, filter_sink_.get(), warmer_.get()) {}
 
 absl::Status SstWriter::Add(const Cell& cell) {
@@ -139,12 +139,12 @@ absl::Status SstWriter::Finish() {
   AppendChecksum(tail_.filter_offset() + tail_.filter_size, &tail);
   AppendFixed(uint64_t{tail.size()}, &tail);
   Append(tail);
-  if (status_.ok()) status_ = sink_->SyncAndClose();
+  if (status_.ok()) status_ = (*sink_)->SyncAndClose();
   return status_;
 }
 
 void SstWriter::Append(std::string_view bytes) {
-  if (status_.ok()) status_ = sink_->Append(bytes);
+  if (status_.ok()) status_ = (*sink_)->Append(bytes);
 }
 
 // ---------------------------------------------------------------- reader

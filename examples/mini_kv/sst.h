@@ -60,7 +60,7 @@ inline uint64_t FilterIdOf(std::string_view path) {
 
 // Writes an SST and, within it, the filter of its cells.
 //
-//   SstWriter writer(std::move(sink), filter_options, 4096, cache, filter_id);
+//   SstWriter writer(path, filter_options, 4096, cache);
 //   for (...) writer.Add(cell);                  // in order
 //   absl::Status status = writer.Finish();       // complete and synced
 //
@@ -69,25 +69,23 @@ inline uint64_t FilterIdOf(std::string_view path) {
 class SstWriter {
  public:
   // Bloom type NONE writes no filter block. The filter's chunks go into `cache`
-  // under `filter_id` while they are written, so that the first gets of the new
-  // file read none.
-  SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
+  // while they are written, so that the first gets of the new file read none.
+  SstWriter(const std::string& path,
             const rowbloom::FilterOptions& filter_options,
-            size_t block_size_bytes, rowbloom::FilterCache* cache,
-            uint64_t filter_id);
+            size_t block_size_bytes, rowbloom::FilterCache* cache);
 
   // Each key must be greater than the one before.
   absl::Status Add(const Cell& cell);
   absl::Status Finish();
 
-  // The size of the data blocks so far.
-  uint64_t data_bytes() const { return tail_.filter_offset() + block_.size(); }
+  uint64_t cell_count() const { return tail_.cell_count; }
 
  private:
   void CloseBlock();
   void Append(std::string_view bytes);
 
-  const std::unique_ptr<rowbloom::FileSink> sink_;
+  const absl::StatusOr<std::unique_ptr<rowbloom::FileSink>> sink_;
+  absl::Status status_;
   const bool has_filter_;
   const size_t block_size_bytes_;
   // The filter is collected in memory while data blocks go to the file, because
@@ -97,7 +95,6 @@ class SstWriter {
   const std::unique_ptr<rowbloom::FilterChunkObserver> warmer_;
   rowbloom::FilterBlockWriter filter_writer_;
 
-  absl::Status status_;
   std::string block_;  // Cells of the open data block.
   OwnedCellKey last_key_;
   SstTail tail_;
@@ -136,6 +133,7 @@ class SstReader {
   SstReader& operator=(const SstReader&) = delete;
 
   uint64_t number() const { return number_; }
+  int level() const { return filtering_.level; }
   CellKey first_key() const { return tail_.first_key; }
   CellKey last_key() const { return tail_.blocks.back().last_key; }
   uint64_t cell_count() const { return tail_.cell_count; }

@@ -314,9 +314,6 @@ TEST_F(Store, CellsThatAreTooLargeAreRefused) {
 }
 
 TEST_F(Store, BadOptionsAreRefused) {
-  options_.level0_file_limit = 0;
-  EXPECT_EQ(OpenError().code(), absl::StatusCode::kInvalidArgument);
-  options_ = Options();
   options_.filter.chunk_size_bytes = 1;
   EXPECT_EQ(OpenError().code(), absl::StatusCode::kInvalidArgument);
   options_ = Options();
@@ -333,7 +330,6 @@ TEST_F(Store, ABudgetGivesTheLastLevelTheFewestBitsAndKeepsTheTotal) {
   options_.filter.filter_spec = rowbloom::FilterSpec::BitsPerKey("compact", 10);
   options_.filter_budget = rowbloom::FileBudgetOptions();
   options_.memtable_size_bytes = 20000;
-  options_.file_size_bytes = 20000;
   options_.level1_size_bytes = 60000;
   Reopen();
   RandomCells random(1);

@@ -130,8 +130,6 @@ inline Options SmallOptions() {
   Options options;
   options.memtable_size_bytes = 8 << 10;
   options.block_size_bytes = 512;
-  options.file_size_bytes = 8 << 10;
-  options.level0_file_limit = 3;
   options.level1_size_bytes = 12 << 10;
   options.level_ratio = 2;
   options.filter.chunk_size_bytes = 256;
