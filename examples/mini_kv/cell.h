@@ -12,7 +12,7 @@
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
 
-#include <cstdint>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -59,9 +59,7 @@ struct Cell {
   std::optional<CellDigests> digests = std::nullopt;
 };
 
-// The limits of a store.
-inline constexpr uint32_t kMaxKeySize = 64 << 10;  // Row plus qualifier.
-inline constexpr uint32_t kMaxValueSize = 1 << 20;
+inline constexpr size_t kMaxCellSize = 1 << 20;  // Encoded.
 
 // As in coding.h. A key is the part of a cell before its value.
 void AppendKey(const CellKey& key, std::string* out);

@@ -96,8 +96,7 @@ absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
 }
 
 absl::Status MiniKv::Recover() {
-  if (options_.create_if_missing && mkdir(directory_.c_str(), 0755) < 0 &&
-      errno != EEXIST) {
+  if (mkdir(directory_.c_str(), 0755) < 0 && errno != EEXIST) {
     return ErrnoStatus(directory_ + ": mkdir");
   }
   directory_fd_ = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
@@ -118,7 +117,7 @@ absl::Status MiniKv::Recover() {
     return true;
   });
   if (!status.ok()) return status;
-  if (absl::IsNotFound(log.status()) && options_.create_if_missing) {
+  if (absl::IsNotFound(log.status())) {
     const auto ssts = SstsIn(directory_);
     if (!ssts.ok()) return ssts.status();
     return ssts->empty()
@@ -180,22 +179,18 @@ absl::Status MiniKv::Delete(std::string_view row, std::string_view qualifier) {
 }
 
 absl::Status MiniKv::Write(const Cell& cell) {
-  if (cell.key.row.size() > kMaxKeySize ||
-      cell.key.qualifier.size() > kMaxKeySize - cell.key.row.size()) {
-    return absl::InvalidArgumentError("row and qualifier exceed " +
-                                      std::to_string(kMaxKeySize) + " bytes");
-  }
-  if (cell.value && cell.value->size() > kMaxValueSize) {
-    return absl::InvalidArgumentError("value exceeds " +
-                                      std::to_string(kMaxValueSize) + " bytes");
+  std::string payload;
+  AppendCell(cell, &payload);
+  if (payload.size() > kMaxCellSize) {
+    return absl::InvalidArgumentError(
+        "the cell has " + std::to_string(payload.size()) +
+        " bytes; the limit is " + std::to_string(kMaxCellSize));
   }
   // Makes room first: if this fails the cell was not written at all.
   absl::Status& status = write_status_;
   if (memtable_.size_bytes() >= options_.memtable_size_bytes) {
     Flush().IgnoreError();
   }
-  std::string payload;
-  AppendCell(cell, &payload);
   if (status.ok()) status = log_->Append(payload);
   if (status.ok()) memtable_.Set(cell);
   return status;

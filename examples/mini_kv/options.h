@@ -17,8 +17,6 @@
 namespace mini_kv {
 
 struct Options {
-  bool create_if_missing = true;
-
   // For new SSTs. Bloom type NONE writes no filters; existing filters are used
   // all the same.
   rowbloom::FilterOptions filter = RowColFilter();

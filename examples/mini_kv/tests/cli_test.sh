@@ -19,7 +19,6 @@ expect() {
 }
 
 tab=$(printf '\t')
-expect 3 "" "$store" get row qualifier # There is no store yet.
 expect 0 "" "$store" put row name Ada
 expect 0 "" "$store" put row year 1815
 expect 0 "" "$store" put other year 1906
@@ -37,6 +36,7 @@ for command in flush compact stats; do
 done
 "$mini_kv" "$store" stats | grep -q '^L6  *1  *2 '
 "$mini_kv" --help | grep -q '^usage: mini_kv'
+expect 3 "" "$0" scan # A file is not a store.
 expect 2 ""
 expect 2 "" "$store"
 expect 2 "" "$store" put row
