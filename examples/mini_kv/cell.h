@@ -71,13 +71,18 @@ bool TakeCell(std::string_view* in, Cell* cell);
 class CellIterator {
  public:
   virtual ~CellIterator() = default;
+  virtual void Next() = 0;
 
   // False after the last cell, and after an error.
-  virtual bool Valid() const = 0;
+  bool Valid() const { return valid_; }
   // The views last until Next().
-  virtual const Cell& cell() const = 0;
-  virtual void Next() = 0;
-  virtual absl::Status status() const = 0;
+  const Cell& cell() const { return cell_; }
+  const absl::Status& status() const { return status_; }
+
+ protected:
+  bool valid_ = false;
+  Cell cell_;
+  absl::Status status_;
 };
 
 using CellIterators = std::vector<std::unique_ptr<CellIterator>>;

@@ -13,7 +13,6 @@
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -76,40 +75,30 @@ class Memtable {
   };
   using Map = std::map<OwnedCellKey, Stored, std::less<>>;
   static constexpr size_t kCellOverhead = 64;  // About a map node.
-  // For larger memtables the filter stays this large, and its rate grows.
-  static constexpr size_t kMostFilterKeys = 1 << 20;
 
   static rowbloom::ConcurrentFilter NewFilter(size_t size_bytes) {
     constexpr double kFpr = 0.01;
     const size_t cells = size_bytes / kCellOverhead + 1;
-    const auto shape =
-        rowbloom::ShapeFor(std::min(2 * cells, kMostFilterKeys), kFpr);
-    return *rowbloom::ConcurrentFilter::New(*shape);
+    return *rowbloom::ConcurrentFilter::New(
+        *rowbloom::ShapeFor(2 * cells, kFpr));  // Of rows and of cells.
   }
 
   class Iterator : public CellIterator {
    public:
-    Iterator(Map::const_iterator it, Map::const_iterator end)
-        : it_(it), end_(end) {
-      SetCell();
+    Iterator(Map::const_iterator begin, Map::const_iterator end)
+        : next_(begin), end_(end) {
+      Next();
     }
-    bool Valid() const override { return it_ != end_; }
-    const Cell& cell() const override { return cell_; }
     void Next() override {
-      ++it_;
-      SetCell();
+      valid_ = next_ != end_;
+      if (!valid_) return;
+      const auto& [key, stored] = *next_++;
+      cell_ = {key, stored.value, stored.digests};
     }
-    absl::Status status() const override { return absl::OkStatus(); }
 
    private:
-    void SetCell() {
-      if (it_ == end_) return;
-      cell_ = {it_->first, it_->second.value, it_->second.digests};
-    }
-
-    Map::const_iterator it_;
+    Map::const_iterator next_;
     const Map::const_iterator end_;
-    Cell cell_;
   };
 
   Map cells_;

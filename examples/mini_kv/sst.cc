@@ -155,18 +155,11 @@ absl::StatusOr<std::shared_ptr<const SstReader>> SstReader::Open(
   if (!source.ok()) return source.status();
   auto tail = ReadTail(**source);
   if (!tail.ok()) return tail.status();
-  return std::shared_ptr<const SstReader>(
-      new SstReader(number, *std::move(source), *std::move(tail), filtering));
-}
-
-SstReader::SstReader(uint64_t number,
-                     std::unique_ptr<rowbloom::RandomAccessSource> source,
-                     SstTail tail, const Filtering& filtering)
-    : number_(number),
-      source_(std::move(source)),
-      tail_(std::move(tail)),
-      filtering_(filtering) {
-  if (tail_.filter_size != 0) OpenFilter();
+  std::shared_ptr<SstReader> sst(new SstReader(number, filtering));
+  sst->source_ = *std::move(source);
+  sst->tail_ = *std::move(tail);
+  if (sst->filter_bytes() != 0) sst->OpenFilter();
+  return sst;
 }
 
 SstReader::~SstReader() {
@@ -183,13 +176,8 @@ void SstReader::OpenFilter() {
   options.tail_size_bytes = tail_.filter_tail_size;
   auto filter = rowbloom::FilterReader::Open(
       source_.get(), {tail_.filter_offset(), tail_.filter_size}, options);
-  if (!filter.ok()) {
-    filter_status_ = filter.status();
-  } else if ((*filter)->properties().cell_count != cell_count()) {
-    filter_status_ = Damaged(*source_, "filter block: it is of other cells");
-  } else {
-    filter_ = *std::move(filter);
-  }
+  filter_status_ = filter.status();
+  if (filter.ok()) filter_ = *std::move(filter);
 }
 
 bool SstReader::Covers(std::string_view row) const {
@@ -220,10 +208,6 @@ class SstReader::Iterator final : public CellIterator {
     } while (valid_ && cell_.key < from);
   }
 
-  bool Valid() const override { return valid_; }
-  const Cell& cell() const override { return cell_; }
-  absl::Status status() const override { return status_; }
-
   void Next() override {
     valid_ = false;
     if (rest_.empty()) {
@@ -245,9 +229,6 @@ class SstReader::Iterator final : public CellIterator {
   std::vector<SstTail::Block>::const_iterator next_block_;
   std::string scratch_;
   std::string_view rest_;  // The cells of the block not yet seen.
-  Cell cell_;
-  bool valid_ = false;
-  absl::Status status_;
 };
 
 std::unique_ptr<CellIterator> SstReader::NewIterator(const CellKey& from,

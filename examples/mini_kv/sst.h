@@ -175,15 +175,14 @@ class SstReader {
  private:
   class Iterator;
 
-  SstReader(uint64_t number,
-            std::unique_ptr<rowbloom::RandomAccessSource> source, SstTail tail,
-            const Filtering& filtering);
+  SstReader(uint64_t number, const Filtering& filtering)
+      : number_(number), filtering_(filtering) {}
   void OpenFilter();
 
   const uint64_t number_;
-  const std::unique_ptr<rowbloom::RandomAccessSource> source_;
-  const SstTail tail_;
   const Filtering filtering_;
+  std::unique_ptr<rowbloom::RandomAccessSource> source_;
+  SstTail tail_;
   absl::Status filter_status_;
   std::unique_ptr<rowbloom::FilterReader> filter_;
 };

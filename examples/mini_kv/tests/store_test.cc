@@ -269,34 +269,6 @@ TEST_F(Store, DamagedFilterCostsReadsAndLosesNothing) {
   }
 }
 
-TEST_F(Store, FilterOfAnotherSstIsNotUsed) {
-  PutRows(50);
-  Flush();
-  const std::string path = OnlyPath(".sst");
-  std::string sst = ReadFile(path);
-  const LevelStats own = store_->levels()[0];
-  // A sound file of the same size with one cell less.
-  TempDirectory other_directory;
-  auto other = *MiniKv::Open(options_, other_directory.path());
-  for (int i = 0; i < 49; ++i) {
-    for (const char* qualifier : {"name", "year"}) {
-      ASSERT_TRUE(other->Put("row" + std::to_string(i), qualifier, "").ok());
-    }
-  }
-  ASSERT_TRUE(other->Put("row9", "yeas", "").ok());
-  ASSERT_TRUE(other->Flush().ok());
-  const LevelStats theirs = other->levels()[0];
-  ASSERT_EQ(own.filter_bytes, theirs.filter_bytes);
-  sst.replace(own.data_bytes, own.filter_bytes,
-              ReadFile(other_directory.path() + "/000001.sst")
-                  .substr(theirs.data_bytes, theirs.filter_bytes));
-  store_.reset();
-  WriteFile(path, sst);
-  Reopen();
-  EXPECT_EQ(store_->stats().unreadable_filters, 1u);
-  EXPECT_EQ(Get("row49", "year"), "y49");
-}
-
 TEST_F(Store, CellsThatAreTooLargeAreRefused) {
   const std::string value(kMaxCellSize - 12 - 6, 'x');  // With sizes and key.
   EXPECT_EQ(store_->Put("row", "name", value).code(),
