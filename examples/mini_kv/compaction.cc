@@ -3,7 +3,6 @@
 #include "compaction.h"
 
 #include <algorithm>
-#include <cstdint>
 
 namespace mini_kv {
 namespace {
@@ -24,19 +23,20 @@ uint64_t FilterKeys(const Tree& tree, size_t begin, size_t end) {
 
 }  // namespace
 
-std::optional<Compaction> PickCompaction(const Options& options,
-                                         const Tree& tree) {
+std::optional<Compaction> PickCompaction(const Tree& tree,
+                                         uint64_t level1_size_bytes,
+                                         uint64_t level_ratio) {
   if (EndOfLevel(tree, 0) >= kLevel0Limit) {
     return Compaction{0, EndOfLevel(tree, 1), 1};
   }
-  auto limit = static_cast<double>(options.level1_size_bytes);
+  auto limit = static_cast<double>(level1_size_bytes);
   for (int level = 1; level < kLastLevel; ++level) {
     const size_t begin = EndOfLevel(tree, level - 1);
     if (begin != EndOfLevel(tree, level) &&
         static_cast<double>(tree[begin]->data_bytes()) > limit) {
       return Compaction{begin, EndOfLevel(tree, level + 1), level + 1};
     }
-    limit *= static_cast<double>(options.level_ratio);
+    limit *= static_cast<double>(level_ratio);
   }
   return std::nullopt;
 }

@@ -7,11 +7,11 @@
 #define ROWBLOOM_EXAMPLES_MINI_KV_COMPACTION_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
 
-#include "options.h"
 #include "rowbloom/filter_budget.h"
 #include "sst.h"
 
@@ -33,8 +33,11 @@ struct Compaction {
 };
 
 // The next compaction that is due: of a level that is too large with the next.
-std::optional<Compaction> PickCompaction(const Options& options,
-                                         const Tree& tree);
+// Level 1 is too large above `level1_size_bytes`, each further one above
+// `level_ratio` times the size of the last.
+std::optional<Compaction> PickCompaction(const Tree& tree,
+                                         uint64_t level1_size_bytes,
+                                         uint64_t level_ratio);
 
 // The facts about the SST of a compaction before it is written.
 rowbloom::FileFacts FactsOf(const Tree& tree, const Compaction& compaction);

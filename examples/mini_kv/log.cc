@@ -25,14 +25,10 @@ bool TakeRecord(uint64_t offset, std::string_view* log,
 
 }  // namespace
 
-absl::Status ErrnoStatus(const std::string& call) {
-  return absl::ErrnoToStatus(errno, call);
-}
-
 absl::StatusOr<std::unique_ptr<Log>> Log::Open(const std::string& path,
                                                const Replay& replay) {
   const int fd = open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC);
-  if (fd < 0) return ErrnoStatus(path + ": open");
+  if (fd < 0) return absl::ErrnoToStatus(errno, path + ": open");
   std::unique_ptr<Log> log(new Log(fd, path));
   const auto source = rowbloom::OpenFileSource(path);
   if (!source.ok()) return source.status();
@@ -44,14 +40,16 @@ absl::StatusOr<std::unique_ptr<Log>> Log::Open(const std::string& path,
 
   std::string_view rest = bytes;
   std::string_view payload;
-  while (TakeRecord(log->size_bytes_, &rest, &payload) && replay(payload)) {
+  while (TakeRecord(log->size_bytes_, &rest, &payload)) {
+    status = replay(payload);
+    if (!status.ok()) return status;
     log->size_bytes_ = bytes.size() - rest.size();
   }
   if (log->size_bytes_ == 0) {
     return absl::DataLossError(path + ": damaged first record");
   }
   if (ftruncate(fd, static_cast<off_t>(log->size_bytes_)) < 0) {
-    return ErrnoStatus(path + ": ftruncate");
+    return absl::ErrnoToStatus(errno, path + ": ftruncate");
   }
   return log;
 }
@@ -60,11 +58,11 @@ absl::StatusOr<std::unique_ptr<Log>> Log::Create(const std::string& path,
                                                  std::string_view payload) {
   const int fd = open(
       path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  if (fd < 0) return ErrnoStatus(path + ": create");
+  if (fd < 0) return absl::ErrnoToStatus(errno, path + ": create");
   std::unique_ptr<Log> log(new Log(fd, path));
   absl::Status status = log->Append(payload);
   if (!status.ok()) return status;
-  if (fsync(fd) < 0) return ErrnoStatus(path + ": fsync");
+  if (fsync(fd) < 0) return absl::ErrnoToStatus(errno, path + ": fsync");
   return log;
 }
 
@@ -77,7 +75,7 @@ absl::Status Log::Append(std::string_view payload) {
   for (std::string_view rest = record; !rest.empty();) {
     const ssize_t written = write(fd_, rest.data(), rest.size());
     if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return ErrnoStatus(path_ + ": write");
+    if (written < 0) return absl::ErrnoToStatus(errno, path_ + ": write");
     rest.remove_prefix(static_cast<size_t>(written));
   }
   size_bytes_ += record.size();

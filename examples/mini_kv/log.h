@@ -25,15 +25,11 @@
 
 namespace mini_kv {
 
-// The errno of a system call, with a description of the call.
-absl::Status ErrnoStatus(const std::string& call);
-
 class Log {
  public:
-  // Returns false for a payload that it cannot read.
-  using Replay = std::function<bool(std::string_view payload)>;
+  using Replay = std::function<absl::Status(std::string_view payload)>;
 
-  // NotFound if there is no such file.
+  // NotFound if there is no such file. An error of `replay` is returned.
   static absl::StatusOr<std::unique_ptr<Log>> Open(const std::string& path,
                                                    const Replay& replay);
   // Makes a log of one record, and syncs it.

@@ -79,8 +79,8 @@ class Memtable {
   static rowbloom::ConcurrentFilter NewFilter(size_t size_bytes) {
     constexpr double kFpr = 0.01;
     const size_t cells = size_bytes / kCellOverhead + 1;
-    return *rowbloom::ConcurrentFilter::New(
-        *rowbloom::ShapeFor(2 * cells, kFpr));  // Of rows and of cells.
+    const auto shape = rowbloom::ShapeFor(2 * cells, kFpr);
+    return *rowbloom::ConcurrentFilter::New(*shape);
   }
 
   class Iterator : public CellIterator {

@@ -97,10 +97,12 @@ absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
 
 absl::Status MiniKv::Recover() {
   if (mkdir(directory_.c_str(), 0755) < 0 && errno != EEXIST) {
-    return ErrnoStatus(directory_ + ": mkdir");
+    return absl::ErrnoToStatus(errno, directory_ + ": mkdir");
   }
   directory_fd_ = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory_fd_ < 0) return ErrnoStatus(directory_ + ": open");
+  if (directory_fd_ < 0) {
+    return absl::ErrnoToStatus(errno, directory_ + ": open");
+  }
   // The system frees the lock of a dead process.
   if (flock(directory_fd_, LOCK_EX | LOCK_NB) < 0) {
     return absl::FailedPreconditionError(
@@ -108,15 +110,13 @@ absl::Status MiniKv::Recover() {
   }
 
   bool has_tree = false;
-  absl::Status status;
   auto log = Log::Open(directory_ + kLogName, [&](std::string_view payload) {
-    if (!std::exchange(has_tree, true)) return TakeTree(payload, &status);
+    if (!std::exchange(has_tree, true)) return OpenTree(payload);
     Cell cell;
-    if (!TakeCell(&payload, &cell) || !payload.empty()) return false;
+    if (!TakeCell(&payload, &cell)) return absl::DataLossError("not a cell");
     memtable_.Set(cell);
-    return true;
+    return absl::OkStatus();
   });
-  if (!status.ok()) return status;
   if (absl::IsNotFound(log.status())) {
     const auto ssts = SstsIn(directory_);
     if (!ssts.ok()) return ssts.status();
@@ -126,45 +126,24 @@ absl::Status MiniKv::Recover() {
   }
   if (!log.ok()) return log.status();
   log_ = *std::move(log);
-  // The process that renamed the log may have died before the rename was
-  // durable. If the previous log came back, it would not have the writes that
-  // now follow.
-  status = SyncDirectory();
-  if (status.ok()) status = TellBudget();
-  return status.ok() ? RemoveUnnamedSsts() : status;
+  // The process that renamed this log may have died before its name was
+  // durable.
+  return Settle();
 }
 
-bool MiniKv::TakeTree(std::string_view payload, absl::Status* status) {
-  if (!TakeFixed(&payload, &next_number_)) return false;
-  while (!payload.empty()) {
+absl::Status MiniKv::OpenTree(std::string_view payload) {
+  bool is_read = TakeFixed(&payload, &next_number_);
+  while (is_read && !payload.empty()) {
     uint32_t level = 0;
     uint64_t number = 0;
-    if (!TakeFixed(&payload, &level) || !TakeFixed(&payload, &number) ||
-        level > kLastLevel) {
-      return false;
-    }
+    is_read = TakeFixed(&payload, &level) && TakeFixed(&payload, &number) &&
+              level <= kLastLevel;
+    if (!is_read) break;
     auto sst = OpenSst(number, static_cast<int>(level));
-    *status = sst.status();
-    if (!status->ok()) return false;
+    if (!sst.ok()) return sst.status();
     tree_.push_back(*std::move(sst));
   }
-  return true;
-}
-
-// Removes the SSTs that were unfinished at a crash, or are merged.
-absl::Status MiniKv::RemoveUnnamedSsts() const {
-  std::set<std::string> named;
-  for (const auto& sst : tree_) {
-    named.insert(SstPath(directory_, sst->number()));
-  }
-  const auto ssts = SstsIn(directory_);
-  if (!ssts.ok()) return ssts.status();
-  for (const std::string& path : *ssts) {
-    if (named.count(path) == 0 && unlink(path.c_str()) < 0) {
-      return ErrnoStatus(path + ": remove");
-    }
-  }
-  return absl::OkStatus();
+  return is_read ? absl::OkStatus() : absl::DataLossError("not a tree");
 }
 
 // ---------------------------------------------------------------- writes
@@ -205,7 +184,8 @@ absl::Status MiniKv::Flush() {
     if (status.ok()) memtable_ = Memtable(options_.memtable_size_bytes);
   }
   while (status.ok()) {
-    const auto compaction = PickCompaction(options_, tree_);
+    const auto compaction =
+        PickCompaction(tree_, options_.level1_size_bytes, options_.level_ratio);
     if (!compaction) break;
     status = Run(*compaction, {});
   }
@@ -257,8 +237,8 @@ absl::StatusOr<std::shared_ptr<const SstReader>> MiniKv::OpenSst(
 }
 
 // All SSTs are synced. Their names are, too, before the log is renamed, and its
-// own name before anything relies on it. After an error either log may be the
-// one that is found.
+// own name before an SST is removed or a cell is appended. After an error
+// either log may be the one that is found.
 absl::Status MiniKv::Commit(const Tree& tree) {
   const std::string next = directory_ + kNextLogName;
   const std::string path = directory_ + kLogName;
@@ -267,24 +247,36 @@ absl::Status MiniKv::Commit(const Tree& tree) {
   absl::Status status = SyncDirectory();
   if (!status.ok()) return status;
   if (std::rename(next.c_str(), path.c_str()) < 0) {
-    return ErrnoStatus(next + ": rename");
+    return absl::ErrnoToStatus(errno, next + ": rename");
   }
-  status = SyncDirectory();
-  if (!status.ok()) return status;
   log_ = *std::move(log);
   tree_ = tree;
-  status = TellBudget();
-  return status.ok() ? RemoveUnnamedSsts() : status;
+  return Settle();
+}
+
+absl::Status MiniKv::Settle() {
+  absl::Status status = SyncDirectory();
+  if (status.ok() && filter_budget_) {
+    status = filter_budget_->SetLive(LiveFiltersOf(tree_));
+  }
+  if (!status.ok()) return status;
+  std::set<std::string> named;
+  for (const auto& sst : tree_) {
+    named.insert(SstPath(directory_, sst->number()));
+  }
+  const auto ssts = SstsIn(directory_);
+  if (!ssts.ok()) return ssts.status();
+  for (const std::string& path : *ssts) {
+    if (named.count(path) == 0 && unlink(path.c_str()) < 0) {
+      return absl::ErrnoToStatus(errno, path + ": remove");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status MiniKv::SyncDirectory() const {
-  return fsync(directory_fd_) < 0 ? ErrnoStatus(directory_ + ": fsync")
-                                  : absl::OkStatus();
-}
-
-absl::Status MiniKv::TellBudget() {
-  return filter_budget_ ? filter_budget_->SetLive(LiveFiltersOf(tree_))
-                        : absl::OkStatus();
+  if (fsync(directory_fd_) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, directory_ + ": fsync");
 }
 
 rowbloom::FilterOptions MiniKv::FilterFor(

@@ -27,6 +27,7 @@
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -40,7 +41,6 @@
 #include "compaction.h"
 #include "log.h"
 #include "memtable.h"
-#include "options.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
@@ -49,6 +49,33 @@
 #include "sst.h"
 
 namespace mini_kv {
+
+// None of these is persisted: a store may be opened with others each time.
+struct Options {
+  // For new SSTs. Bloom type NONE writes no filters; existing filters are used
+  // all the same.
+  rowbloom::FilterOptions filter = RowColFilter();
+  // If set, one budget for all SSTs decides the bits of each filter (of the
+  // family of `filter`). nullopt: the bits of `filter`.
+  std::optional<rowbloom::FileBudgetOptions> filter_budget;
+  // Many stores may share it; it must outlive them. nullptr: the store has its
+  // own of 32 MiB.
+  rowbloom::FilterCache* filter_cache = nullptr;
+
+  size_t memtable_size_bytes = 1 << 20;  // Flushed at this size.
+  size_t block_size_bytes = 4096;        // Data blocks; the last cell may pass.
+  // Level i >= 1 is compacted when its data blocks exceed
+  // level1_size_bytes * level_ratio^(i-1).
+  uint64_t level1_size_bytes = 8 << 20;
+  uint64_t level_ratio = 10;
+
+  // One filter for rows and for cells.
+  static rowbloom::FilterOptions RowColFilter() {
+    rowbloom::FilterOptions filter;
+    filter.bloom_type = rowbloom::BloomType::kRowCol;
+    return filter;
+  }
+};
 
 // Counters since Open(). They exclude the tails of SSTs and of filter blocks,
 // which Open() and flushes read.
@@ -109,8 +136,7 @@ class MiniKv {
 
   // Open().
   absl::Status Recover();
-  bool TakeTree(std::string_view payload, absl::Status* status);
-  absl::Status RemoveUnnamedSsts() const;
+  absl::Status OpenTree(std::string_view payload);
 
   // Writes.
   absl::Status Write(const Cell& cell);
@@ -121,9 +147,11 @@ class MiniKv {
                                                            int level);
   // The new tree takes effect, with an empty log.
   absl::Status Commit(const Tree& tree);
+  // Makes the log's name durable, reports the live filters to the budget, and
+  // removes the SSTs that the log does not name: merged ones, and those that a
+  // dead process was writing.
+  absl::Status Settle();
   absl::Status SyncDirectory() const;
-  // Reports the live filters to the budget.
-  absl::Status TellBudget();
   // The filter options, with the budget's bits for such SSTs if it is set.
   rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
