@@ -2,7 +2,6 @@
 //
 // mini_kv: a store from the command line. See --help.
 
-#include <iomanip>
 #include <iostream>
 #include <string>
 #include <vector>
@@ -67,13 +66,11 @@ int Get(MiniKv* store, const std::string& row, const std::string* qualifier) {
 }
 
 int PrintStats(const MiniKv& store) {
-  std::cout << "level       SSTs        cells     data bytes   filter bytes\n";
+  std::cout << "level\tSSTs\tcells\tdata bytes\tfilter bytes\n";
   int level = 0;
   for (const LevelStats& stats : store.levels()) {
-    std::cout << 'L' << std::left << std::setw(5) << level++ << std::right
-              << std::setw(9) << stats.ssts << std::setw(13) << stats.cells
-              << std::setw(15) << stats.data_bytes << std::setw(15)
-              << stats.filter_bytes << '\n';
+    std::cout << 'L' << level++ << '\t' << stats.ssts << '\t' << stats.cells
+              << '\t' << stats.data_bytes << '\t' << stats.filter_bytes << '\n';
   }
   return 0;
 }

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
@@ -42,9 +41,7 @@ std::string TreePayload(uint64_t next_number, const Tree& tree) {
 }
 
 std::string SstPath(const std::string& directory, uint64_t number) {
-  std::string digits = std::to_string(number);
-  digits.insert(0, 6 - std::min<size_t>(digits.size(), 6), '0');
-  return directory + "/" + digits + ".sst";
+  return directory + "/" + std::to_string(number) + ".sst";
 }
 
 absl::StatusOr<std::vector<std::string>> SstsIn(const std::string& directory) {

@@ -12,8 +12,8 @@
 // One thread. Flushes and compactions run within the write that makes them due.
 // Only one process can have a directory open.
 //
-// The directory has the file LOG and the SSTs that it names, 000012.sst and so
-// on. The log's first record says which SSTs there are, and on which level; the
+// The directory has the file LOG and the SSTs that it names, 12.sst and so on.
+// The log's first record says which SSTs there are, and on which level; the
 // other records are the cells written since. A flush or a compaction renames a
 // new log into place, LOG.tmp, and so takes effect at one moment. A crash
 // leaves other SSTs behind.

@@ -34,7 +34,7 @@ for command in flush compact stats; do
   expect 0 "$row" "$store" scan
   "$mini_kv" "$store" "$command" >/dev/null
 done
-"$mini_kv" "$store" stats | grep -q '^L6  *1  *2 '
+"$mini_kv" "$store" stats | grep -q "^L6${tab}1${tab}2${tab}"
 "$mini_kv" --help | grep -q '^usage: mini_kv'
 expect 3 "" "$0" scan # A file is not a store.
 expect 2 ""
