@@ -302,20 +302,22 @@ bool MiniKv::MustRead(const SstReader& sst, const rowbloom::FilterKey& key) {
 
 absl::StatusOr<std::optional<std::string>> MiniKv::Get(
     std::string_view row, std::string_view qualifier) {
+  const CellKey cell = {row, qualifier};
   // Hashed once, for the memtable and all SSTs.
   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
   if (!memtable_.MayContain(key)) {
     ++stats_.memtable_skips;
-  } else if (const auto* value = memtable_.Find({row, qualifier})) {
+  } else if (const auto* value = memtable_.Find(cell)) {
     return *value;
   }
   for (const auto& sst : tree_) {
     if (!MustRead(*sst, key)) continue;
-    std::optional<std::string> value;
-    const auto found = sst->Get({row, qualifier}, &value, &stats_.reads);
-    if (!found.ok()) return found.status();
-    sst->TellOutcome(key, *found);
-    if (*found) return value;  // Newest first: other SSTs do not matter.
+    const auto cells = sst->NewIterator(cell, &stats_.reads);
+    if (!cells->status().ok()) return cells->status();
+    const bool found = cells->Valid() && cells->cell().key == cell;
+    sst->TellOutcome(key, found);
+    // Newest first: other SSTs do not matter.
+    if (found) return Memtable::Value(cells->cell().value);
   }
   return std::nullopt;
 }

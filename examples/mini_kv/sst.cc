@@ -184,16 +184,6 @@ bool SstReader::Covers(std::string_view row) const {
   return first_key().row <= row && row <= last_key().row;
 }
 
-absl::StatusOr<bool> SstReader::Get(const CellKey& key,
-                                    std::optional<std::string>* value,
-                                    ReadStats* stats) const {
-  const auto it = NewIterator(key, stats);
-  if (!it->status().ok()) return it->status();
-  if (!it->Valid() || !(it->cell().key == key)) return false;
-  *value = it->cell().value;
-  return true;
-}
-
 class SstReader::Iterator final : public CellIterator {
  public:
   // The first block whose last key is not less than `from` has its cell.

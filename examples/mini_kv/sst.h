@@ -18,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -112,12 +111,13 @@ struct ReadStats {
 //   if (!sst.ok()) return sst.status();
 //   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
 //   if ((*sst)->Covers(row) && (*sst)->MayContain(key)) {
-//     found = (*sst)->Get({row, qualifier}, &value, &read_stats);
+//     const auto cells = (*sst)->NewIterator({row, qualifier}, &read_stats);
+//     (*sst)->TellOutcome(key, found);           // It was there, or was not.
 //   }
 //
 // The tail is in memory; data blocks are read each time. Immutable after
-// Open(). Open(), Get() and iterators are strict: DataLoss for damaged cells. A
-// damaged filter is not an error: the file is then read without it.
+// Open(). Open() and iterators are strict: DataLoss for damaged cells. A damaged
+// filter is not an error: the file is then read without it.
 class SstReader {
  public:
   // Cache and stats are shared by all SSTs, and must outlive them.
@@ -160,12 +160,8 @@ class SstReader {
     if (filter_ != nullptr) filter_->TellOutcome(key, key_was_there);
   }
 
-  // Sets *value, to nullopt for a tombstone, if the file has the cell.
-  absl::StatusOr<bool> Get(const CellKey& key,
-                           std::optional<std::string>* value,
-                           ReadStats* stats) const;
-  // Starts at the first cell that is not less than `from`. The reader and
-  // `stats` must outlive it.
+  // Starts at the first cell that is not less than `from`, and reads its block.
+  // The reader and `stats` must outlive it.
   std::unique_ptr<CellIterator> NewIterator(const CellKey& from,
                                             ReadStats* stats) const;
 
