@@ -116,8 +116,8 @@ struct ReadStats {
 //   }
 //
 // The tail is in memory; data blocks are read each time. Immutable after
-// Open(). Open() and iterators are strict: DataLoss for damaged cells. A damaged
-// filter is not an error: the file is then read without it.
+// Open(). Open() and iterators are strict: DataLoss for damaged cells. A
+// damaged filter is not an error: the file is then read without it.
 class SstReader {
  public:
   // Cache and stats are shared by all SSTs, and must outlive them.

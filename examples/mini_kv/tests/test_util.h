@@ -68,10 +68,8 @@ class RandomCells {
   }
   RandomWrite Write() {
     RandomWrite write = {Key(), std::nullopt};
-    if (Below(4) != 0) {
-      write.value = std::to_string(random_()) +
-                    std::string(static_cast<size_t>(Below(60)), '\0');
-    }
+    if (Below(4) == 0) return write;
+    write.value = std::string(Below(80), 'v') + Bytes(random_());
     return write;
   }
 
