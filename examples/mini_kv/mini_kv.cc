@@ -229,8 +229,11 @@ absl::Status MiniKv::Run(const Compaction& compaction, CellIterators sources) {
 
 absl::StatusOr<std::shared_ptr<const SstReader>> MiniKv::OpenSst(
     uint64_t number, int level) {
-  return SstReader::Open(SstPath(directory_, number), number,
-                         {options_.filter_cache, &filter_stats_, level});
+  rowbloom::FilterReaderOptions options;
+  options.cache = options_.filter_cache;
+  options.stats = &filter_stats_;
+  options.level = level;
+  return SstReader::Open(SstPath(directory_, number), number, options);
 }
 
 // All SSTs are synced. Their names are, too, before the log is renamed, and its

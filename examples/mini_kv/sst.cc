@@ -150,32 +150,32 @@ void SstWriter::Append(std::string_view bytes) {
 // ---------------------------------------------------------------- reader
 
 absl::StatusOr<std::shared_ptr<const SstReader>> SstReader::Open(
-    const std::string& path, uint64_t number, const Filtering& filtering) {
+    const std::string& path, uint64_t number,
+    const rowbloom::FilterReaderOptions& options) {
   auto source = rowbloom::OpenFileSource(path);
   if (!source.ok()) return source.status();
   auto tail = ReadTail(**source);
   if (!tail.ok()) return tail.status();
-  std::shared_ptr<SstReader> sst(new SstReader(number, filtering));
+  std::shared_ptr<SstReader> sst(new SstReader(number));
   sst->source_ = *std::move(source);
   sst->tail_ = *std::move(tail);
+  sst->filter_options_ = options;
+  sst->filter_options_.file_id = FilterIdOf(path);
+  sst->filter_options_.tail_size_bytes = sst->tail_.filter_tail_size;
   if (sst->filter_bytes() != 0) sst->OpenFilter();
   return sst;
 }
 
 SstReader::~SstReader() {
   filter_.reset();
-  filtering_.cache->EraseFile(FilterIdOf(source_->name()));
+  filter_options_.cache->EraseFile(filter_options_.file_id);
 }
 
+// A filter that cannot be read costs reads, and loses no cell.
 void SstReader::OpenFilter() {
-  rowbloom::FilterReaderOptions options;
-  options.cache = filtering_.cache;
-  options.stats = filtering_.stats;
-  options.level = filtering_.level;
-  options.file_id = FilterIdOf(source_->name());
-  options.tail_size_bytes = tail_.filter_tail_size;
   auto filter = rowbloom::FilterReader::Open(
-      source_.get(), {tail_.filter_offset(), tail_.filter_size}, options);
+      source_.get(), {tail_.filter_offset(), tail_.filter_size},
+      filter_options_);
   filter_status_ = filter.status();
   if (filter.ok()) filter_ = *std::move(filter);
 }

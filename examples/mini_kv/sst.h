@@ -107,7 +107,7 @@ struct ReadStats {
 
 // Reads an SST: asks its filter first, then reads one data block.
 //
-//   auto sst = SstReader::Open(path, number, {&cache, &filter_stats});
+//   auto sst = SstReader::Open(path, number, filter_reader_options);
 //   if (!sst.ok()) return sst.status();
 //   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
 //   if ((*sst)->Covers(row) && (*sst)->MayContain(key)) {
@@ -120,20 +120,17 @@ struct ReadStats {
 // damaged filter is not an error: the file is then read without it.
 class SstReader {
  public:
-  // Cache and stats are shared by all SSTs, and must outlive them.
-  struct Filtering {
-    rowbloom::FilterCache* cache = nullptr;
-    rowbloom::FilterStats* stats = nullptr;
-    int level = 0;  // This SST's level.
-  };
+  // The store sets the SST's level, and the cache and the statistics, which all
+  // SSTs share and which must outlive them.
   static absl::StatusOr<std::shared_ptr<const SstReader>> Open(
-      const std::string& path, uint64_t number, const Filtering& filtering);
+      const std::string& path, uint64_t number,
+      const rowbloom::FilterReaderOptions& options);
   ~SstReader();
   SstReader(const SstReader&) = delete;
   SstReader& operator=(const SstReader&) = delete;
 
   uint64_t number() const { return number_; }
-  int level() const { return filtering_.level; }
+  int level() const { return filter_options_.level; }
   CellKey first_key() const { return tail_.first_key; }
   CellKey last_key() const { return tail_.blocks.back().last_key; }
   uint64_t cell_count() const { return tail_.cell_count; }
@@ -171,14 +168,13 @@ class SstReader {
  private:
   class Iterator;
 
-  SstReader(uint64_t number, const Filtering& filtering)
-      : number_(number), filtering_(filtering) {}
+  explicit SstReader(uint64_t number) : number_(number) {}
   void OpenFilter();
 
   const uint64_t number_;
-  const Filtering filtering_;
   std::unique_ptr<rowbloom::RandomAccessSource> source_;
   SstTail tail_;
+  rowbloom::FilterReaderOptions filter_options_;
   absl::Status filter_status_;
   std::unique_ptr<rowbloom::FilterReader> filter_;
 };
