@@ -5,16 +5,8 @@
 #include "coding.h"
 
 namespace mini_kv {
-namespace {
 
 constexpr uint32_t kTombstone = 0xFFFFFFFF;  // As the size of a value.
-
-}  // namespace
-
-bool operator<(const CellKey& a, const CellKey& b) {
-  const int by_row = a.row.compare(b.row);
-  return by_row != 0 ? by_row < 0 : a.qualifier < b.qualifier;
-}
 
 void AppendKey(const CellKey& key, std::string* out) {
   AppendString(key.row, out);

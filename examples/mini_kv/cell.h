@@ -6,18 +6,18 @@
 //   row size (4) | row | qualifier size (4) | qualifier | value size (4) |
 //   value
 //
-// where a tombstone has the value size 0xFFFFFFFF. Cells and keys are views:
-// what they view must outlive them.
+// where a tombstone has the value size 0xFFFFFFFF; a cell is smaller than that.
+// Cells and keys are views: what they view must outlive them.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
 
-#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,7 +31,9 @@ struct CellKey {
   std::string_view qualifier;
 };
 
-bool operator<(const CellKey& a, const CellKey& b);
+inline bool operator<(const CellKey& a, const CellKey& b) {
+  return std::tie(a.row, a.qualifier) < std::tie(b.row, b.qualifier);
+}
 inline bool operator==(const CellKey& a, const CellKey& b) {
   return a.row == b.row && a.qualifier == b.qualifier;
 }
@@ -58,8 +60,6 @@ struct Cell {
   // Set for cells from the memtable, which were hashed when they were written.
   std::optional<CellDigests> digests = std::nullopt;
 };
-
-inline constexpr size_t kMaxCellSize = 1 << 20;  // Encoded.
 
 // As in coding.h. A key is the part of a cell before its value.
 void AppendKey(const CellKey& key, std::string* out);

@@ -29,8 +29,6 @@ namespace mini_kv {
 
 class Memtable {
  public:
-  using Value = std::optional<std::string>;  // None: a tombstone.
-
   // The filter is sized for cells of `size_bytes`.
   explicit Memtable(size_t size_bytes) : filter_(NewFilter(size_bytes)) {}
 
@@ -41,16 +39,10 @@ class Memtable {
     filter_.Add(key.digest());
     Stored& stored = cells_[OwnedCellKey(cell.key)];
     stored.digests = {key.row_digest(), key.digest()};
-    stored.value = cell.value ? Value(*cell.value) : Value();
+    stored.value = std::optional<std::string>(cell.value);
     size_bytes_ += kCellOverhead + cell.key.row.size() +
                    cell.key.qualifier.size() +
                    (cell.value ? cell.value->size() : 0);
-  }
-
-  // nullptr if it has neither a value nor a tombstone of the cell.
-  const Value* Find(const CellKey& key) const {
-    const auto it = cells_.find(key);
-    return it == cells_.end() ? nullptr : &it->second.value;
   }
 
   // False if it has no such cell, or no cell of such a row.
@@ -70,7 +62,7 @@ class Memtable {
 
  private:
   struct Stored {
-    Value value;
+    std::optional<std::string> value;  // None: a tombstone.
     CellDigests digests;
   };
   using Map = std::map<OwnedCellKey, Stored, std::less<>>;

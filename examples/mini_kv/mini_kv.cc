@@ -155,18 +155,13 @@ absl::Status MiniKv::Delete(std::string_view row, std::string_view qualifier) {
 }
 
 absl::Status MiniKv::Write(const Cell& cell) {
-  std::string payload;
-  AppendCell(cell, &payload);
-  if (payload.size() > kMaxCellSize) {
-    return absl::InvalidArgumentError(
-        "the cell has " + std::to_string(payload.size()) +
-        " bytes; the limit is " + std::to_string(kMaxCellSize));
-  }
   // Makes room first: if this fails the cell was not written at all.
   absl::Status& status = write_status_;
   if (memtable_.size_bytes() >= options_.memtable_size_bytes) {
     Flush().IgnoreError();
   }
+  std::string payload;
+  AppendCell(cell, &payload);
   if (status.ok()) status = log_->Append(payload);
   if (status.ok()) memtable_.Set(cell);
   return status;
@@ -305,22 +300,25 @@ bool MiniKv::MustRead(const SstReader& sst, const rowbloom::FilterKey& key) {
 
 absl::StatusOr<std::optional<std::string>> MiniKv::Get(
     std::string_view row, std::string_view qualifier) {
+  using Value = std::optional<std::string>;  // None: a tombstone.
   const CellKey cell = {row, qualifier};
+  const auto is_there = [&](const CellIterator& cells) {
+    return cells.Valid() && cells.cell().key == cell;
+  };
   // Hashed once, for the memtable and all SSTs.
   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
   if (!memtable_.MayContain(key)) {
     ++stats_.memtable_skips;
-  } else if (const auto* value = memtable_.Find(cell)) {
-    return *value;
+  } else if (const auto cells = memtable_.NewIterator(cell); is_there(*cells)) {
+    return Value(cells->cell().value);
   }
   for (const auto& sst : tree_) {
     if (!MustRead(*sst, key)) continue;
     const auto cells = sst->NewIterator(cell, &stats_.reads);
     if (!cells->status().ok()) return cells->status();
-    const bool found = cells->Valid() && cells->cell().key == cell;
-    sst->TellOutcome(key, found);
+    sst->TellOutcome(key, is_there(*cells));
     // Newest first: other SSTs do not matter.
-    if (found) return Memtable::Value(cells->cell().value);
+    if (is_there(*cells)) return Value(cells->cell().value);
   }
   return std::nullopt;
 }

@@ -107,7 +107,6 @@ class MiniKv {
   MiniKv(const MiniKv&) = delete;
   MiniKv& operator=(const MiniKv&) = delete;
 
-  // InvalidArgument for a cell above kMaxCellSize.
   absl::Status Put(std::string_view row, std::string_view qualifier,
                    std::string_view value);
   absl::Status Delete(std::string_view row, std::string_view qualifier);

@@ -246,15 +246,6 @@ TEST_F(Store, DamagedFilterCostsReadsAndLosesNothing) {
   }
 }
 
-TEST_F(Store, CellsThatAreTooLargeAreRefused) {
-  const std::string value(kMaxCellSize - 12 - 6, 'x');  // With sizes and key.
-  EXPECT_EQ(store_->Put("row", "name", value).code(),
-            absl::StatusCode::kInvalidArgument);
-  Put("row", "age", value);
-  Flush();
-  EXPECT_EQ(Get("row", "age"), value);
-}
-
 TEST_F(Store, BadOptionsAreRefused) {
   options_.filter.chunk_size_bytes = 1;
   EXPECT_EQ(OpenError().code(), absl::StatusCode::kInvalidArgument);
