@@ -52,9 +52,12 @@ namespace mini_kv {
 
 // None of these is persisted: a store may be opened with others each time.
 struct Options {
+  // One filter for rows and for cells.
+  Options() { filter.bloom_type = rowbloom::BloomType::kRowCol; }
+
   // For new SSTs. Bloom type NONE writes no filters; existing filters are used
   // all the same.
-  rowbloom::FilterOptions filter = RowColFilter();
+  rowbloom::FilterOptions filter;
   // If set, one budget for all SSTs decides the bits of each filter (of the
   // family of `filter`). nullopt: the bits of `filter`.
   std::optional<rowbloom::FileBudgetOptions> filter_budget;
@@ -68,13 +71,6 @@ struct Options {
   // level1_size_bytes * level_ratio^(i-1).
   uint64_t level1_size_bytes = 8 << 20;
   uint64_t level_ratio = 10;
-
-  // One filter for rows and for cells.
-  static rowbloom::FilterOptions RowColFilter() {
-    rowbloom::FilterOptions filter;
-    filter.bloom_type = rowbloom::BloomType::kRowCol;
-    return filter;
-  }
 };
 
 // Counters since Open(). They exclude the tails of SSTs and of filter blocks,
