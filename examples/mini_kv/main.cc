@@ -43,19 +43,20 @@ int ExitCode(const absl::Status& status) {
   return kFailure;
 }
 
-int Get(MiniKv* store, const std::string& row, const std::string* qualifier) {
+// `key` is a row, or a row and a qualifier.
+int Get(MiniKv* store, const std::vector<std::string>& key) {
   bool exists = false;
+  const auto print = [&](const Cell& cell) {
+    exists = true;
+    return PrintCell(cell);
+  };
   absl::Status status;
-  if (qualifier == nullptr) {
-    status = store->ScanRow(row, [&](const Cell& cell) {
-      exists = true;
-      return PrintCell(cell);
-    });
-  } else if (const auto value = store->Get(row, *qualifier); value.ok()) {
-    exists = value->has_value();
-    if (exists) PrintCell({{row, *qualifier}, **value});
+  if (key.size() == 1) {
+    status = store->ScanRow(key[0], print);
   } else {
+    const auto value = store->Get(key[0], key[1]);
     status = value.status();
+    if (value.ok() && *value) print({{key[0], key[1]}, **value});
   }
   const Stats stats = store->stats();
   std::cerr << stats.ssts_considered << " SSTs considered, "
@@ -82,8 +83,9 @@ int Run(MiniKv* store, const std::vector<std::string>& words) {
     return ExitCode(store->Put(words[1], words[2], words[3]));
   }
   if (call == "delete2") return ExitCode(store->Delete(words[1], words[2]));
-  if (call == "get2") return Get(store, words[1], &words[2]);
-  if (call == "get1") return Get(store, words[1], nullptr);
+  if (call == "get1" || call == "get2") {
+    return Get(store, {words.begin() + 1, words.end()});
+  }
   if (call == "scan0") return ExitCode(store->Scan(PrintCell));
   if (call == "flush0") return ExitCode(store->Flush());
   if (call == "compact0") return ExitCode(store->Compact());
@@ -93,13 +95,10 @@ int Run(MiniKv* store, const std::vector<std::string>& words) {
 }
 
 int Main(const std::vector<std::string>& words) {
-  if (words.size() == 1 && words[0] == "--help") {
-    std::cout << kHelp;
-    return 0;
-  }
   if (words.size() < 2) {
-    std::cerr << kHelp;
-    return kUsage;
+    const bool is_asked = words == std::vector<std::string>{"--help"};
+    (is_asked ? std::cout : std::cerr) << kHelp;
+    return is_asked ? 0 : kUsage;
   }
   const auto store = MiniKv::Open(Options(), words[0]);
   if (!store.ok()) return ExitCode(store.status());

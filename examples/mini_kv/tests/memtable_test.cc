@@ -40,10 +40,7 @@ TEST(MemtableThreads, ACellThatAReaderMayKnowOfIsInTheFilter) {
   }
   for (uint64_t i = 0; i < kCells; ++i) {
     const std::string row = Row(i);
-    Cell cell;
-    cell.key = {row, "name"};
-    cell.value = "value";
-    memtable.Set(cell);
+    memtable.Set({{row, "name"}, "value"});
     known.store(i + 1, std::memory_order_release);
   }
   for (std::thread& reader : readers) reader.join();

@@ -39,6 +39,11 @@ std::string Damaged(std::string bytes, size_t at) {
 
 std::string Row(int i) { return "row" + std::to_string(i); }
 
+double BitsPerCell(const LevelStats& level) {
+  return 8 * static_cast<double>(level.filter_bytes) /
+         static_cast<double>(level.cells);
+}
+
 class Store : public testing::Test {
  protected:
   void SetUp() override { Reopen(); }
@@ -271,20 +276,18 @@ TEST_F(Store, ABudgetGivesTheLastLevelTheFewestBitsAndKeepsTheTotal) {
     if (i == 15000) Reopen();
   }
   Flush();
-  double filter_bytes = 0;
-  double cells = 0;
+  LevelStats all;
   std::vector<double> bits_per_cell;  // One for each level that has cells.
   for (const LevelStats& level : store_->levels()) {
     if (level.cells == 0) continue;
-    filter_bytes += static_cast<double>(level.filter_bytes);
-    cells += static_cast<double>(level.cells);
-    bits_per_cell.push_back(8 * static_cast<double>(level.filter_bytes) /
-                            static_cast<double>(level.cells));
+    bits_per_cell.push_back(BitsPerCell(level));
+    all.filter_bytes += level.filter_bytes;
+    all.cells += level.cells;
   }
   // A cell adds two keys, one of its row; a block has bytes besides its
   // filters.
-  EXPECT_GT(8 * filter_bytes / cells, 18);
-  EXPECT_LT(8 * filter_bytes / cells, 24);
+  EXPECT_GT(BitsPerCell(all), 18);
+  EXPECT_LT(BitsPerCell(all), 24);
   ASSERT_GE(bits_per_cell.size(), 3u);
   EXPECT_GT(bits_per_cell.front(), bits_per_cell.back() + 8);
 }

@@ -26,11 +26,7 @@ namespace mini_kv {
 // In memory if the system allows it: otherwise the tests would wait for fsync.
 class TempDirectory {
  public:
-  TempDirectory()
-      : path_(access("/dev/shm", W_OK) == 0
-                  ? "/dev/shm"
-                  : std::filesystem::temp_directory_path()) {
-    path_ += "/mini_kv.XXXXXX";
+  TempDirectory() {
     if (mkdtemp(path_.data()) == nullptr) std::abort();
   }
   ~TempDirectory() {
@@ -43,7 +39,9 @@ class TempDirectory {
   const std::string& path() const { return path_; }
 
  private:
-  std::string path_;
+  std::string path_ =
+      std::string(access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp") +
+      "/mini_kv.XXXXXX";
 };
 
 using ModelKey = std::pair<std::string, std::string>;
