@@ -34,7 +34,6 @@ class TempDirectory {
     std::filesystem::remove_all(path_, ignored);
   }
   TempDirectory(const TempDirectory&) = delete;
-  TempDirectory& operator=(const TempDirectory&) = delete;
 
   const std::string& path() const { return path_; }
 
