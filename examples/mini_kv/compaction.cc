@@ -8,17 +8,11 @@ namespace mini_kv {
 namespace {
 
 // The number of SSTs of level 0 to `level`, which come first.
-size_t EndOfLevel(const Tree& tree, int level) {
-  const auto end = std::partition_point(
-      tree.begin(), tree.end(),
-      [&](const auto& sst) { return sst->level() <= level; });
-  return static_cast<size_t>(end - tree.begin());
-}
-
-uint64_t FilterKeys(const Tree& tree, size_t begin, size_t end) {
-  uint64_t sum = 0;
-  for (size_t i = begin; i < end; ++i) sum += tree[i]->filter_keys();
-  return sum;
+ptrdiff_t EndOfLevel(const Tree& tree, int level) {
+  return std::partition_point(
+             tree.begin(), tree.end(),
+             [&](const auto& sst) { return sst->level() <= level; }) -
+         tree.begin();
 }
 
 }  // namespace
@@ -31,9 +25,9 @@ std::optional<Compaction> PickCompaction(const Tree& tree,
   }
   auto limit = static_cast<double>(level1_size_bytes);
   for (int level = 1; level < kLastLevel; ++level) {
-    const size_t begin = EndOfLevel(tree, level - 1);
+    const ptrdiff_t begin = EndOfLevel(tree, level - 1);
     if (begin != EndOfLevel(tree, level) &&
-        static_cast<double>(tree[begin]->data_bytes()) > limit) {
+        static_cast<double>(tree.begin()[begin]->data_bytes()) > limit) {
       return Compaction{begin, EndOfLevel(tree, level + 1), level + 1};
     }
     limit *= static_cast<double>(level_ratio);
@@ -43,14 +37,13 @@ std::optional<Compaction> PickCompaction(const Tree& tree,
 
 rowbloom::FileFacts FactsOf(const Tree& tree, const Compaction& compaction) {
   rowbloom::FileFacts facts;
-  if (compaction.begin == compaction.end) {
-    facts.is_flush = true;
-    return facts;
-  }
-  facts.is_bottommost = compaction.end == tree.size();
-  facts.run_share =
-      static_cast<double>(FilterKeys(tree, compaction.begin, compaction.end)) /
-      static_cast<double>(FilterKeys(tree, 0, tree.size()));
+  facts.is_flush = compaction.begin == compaction.end;
+  if (facts.is_flush) return facts;
+  const Tree merged(tree.begin() + compaction.begin,
+                    tree.begin() + compaction.end);
+  facts.is_bottommost = compaction.end == tree.end() - tree.begin();
+  facts.run_share = static_cast<double>(LiveFiltersOf(merged).key_count) /
+                    static_cast<double>(LiveFiltersOf(tree).key_count);
   return facts;
 }
 

@@ -18,7 +18,7 @@
 namespace mini_kv {
 
 inline constexpr int kLastLevel = 6;
-inline constexpr size_t kLevel0Limit = 4;  // SSTs.
+inline constexpr ptrdiff_t kLevel0Limit = 4;  // SSTs.
 
 // Newest first: if several SSTs have a cell, the first has its newest version.
 // Level 0 has SSTs as they were flushed, each other level at most one.
@@ -27,8 +27,8 @@ using Tree = std::vector<std::shared_ptr<const SstReader>>;
 // Replaces the SSTs from `begin` to `end` of a tree by one of `output_level`.
 // A flush replaces none.
 struct Compaction {
-  size_t begin = 0;
-  size_t end = 0;
+  ptrdiff_t begin = 0;
+  ptrdiff_t end = 0;
   int output_level = 0;
 };
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdio>
 #include <filesystem>
-#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -71,8 +71,6 @@ MiniKv::~MiniKv() {
   if (directory_fd_ >= 0) close(directory_fd_);
 }
 
-// ---------------------------------------------------------------- open
-
 absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
     const Options& options, const std::string& directory) {
   absl::Status status = rowbloom::ValidateFilterOptions(options.filter);
@@ -129,21 +127,16 @@ absl::Status MiniKv::Recover() {
 }
 
 absl::Status MiniKv::OpenTree(std::string_view payload) {
-  bool is_read = TakeFixed(&payload, &next_number_);
-  while (is_read && !payload.empty()) {
-    uint32_t level = 0;
-    uint64_t number = 0;
-    is_read = TakeFixed(&payload, &level) && TakeFixed(&payload, &number) &&
-              level <= kLastLevel;
-    if (!is_read) break;
+  uint32_t level = 0;
+  uint64_t number = 0;
+  TakeFixed(&payload, &next_number_);
+  while (TakeFixed(&payload, &level) && TakeFixed(&payload, &number)) {
     auto sst = OpenSst(number, static_cast<int>(level));
     if (!sst.ok()) return sst.status();
     tree_.push_back(*std::move(sst));
   }
-  return is_read ? absl::OkStatus() : absl::DataLossError("not a tree");
+  return absl::OkStatus();
 }
-
-// ---------------------------------------------------------------- writes
 
 absl::Status MiniKv::Put(std::string_view row, std::string_view qualifier,
                          std::string_view value) {
@@ -188,18 +181,22 @@ absl::Status MiniKv::Compact() {
   absl::Status& status = write_status_;
   Flush().IgnoreError();
   if (status.ok() && !tree_.empty()) {
-    status = Run({0, tree_.size(), kLastLevel}, {});
+    status = Run({0, tree_.end() - tree_.begin(), kLastLevel}, {});
   }
   return status;
 }
 
 absl::Status MiniKv::Run(const Compaction& compaction, CellIterators sources) {
-  ReadStats not_of_gets;
-  for (size_t i = compaction.begin; i < compaction.end; ++i) {
-    sources.push_back(tree_[i]->NewIterator({}, &not_of_gets));
-  }
+  Tree tree = tree_;
+  const auto begin = tree.begin() + compaction.begin;
+  const auto end = tree.begin() + compaction.end;
   // A tombstone may go if nothing older is left for it to hide.
-  const bool drops_tombstones = compaction.end == tree_.size();
+  const bool drops_tombstones = end == tree.end();
+  ReadStats not_of_gets;
+  for (auto it = begin; it != end; ++it) {
+    sources.push_back((*it)->NewIterator({}, &not_of_gets));
+  }
+  // The writer makes a new filter, of the cells that are left.
   const uint64_t number = next_number_++;
   SstWriter writer(SstPath(directory_, number),
                    FilterFor(FactsOf(tree_, compaction)),
@@ -208,16 +205,13 @@ absl::Status MiniKv::Run(const Compaction& compaction, CellIterators sources) {
     return (drops_tombstones && !cell.value) || writer.Add(cell).ok();
   });
   if (!status.ok()) return status;
-  Tree tree = tree_;
-  const auto begin = tree.begin() + static_cast<ptrdiff_t>(compaction.begin);
-  const auto at = tree.erase(
-      begin, begin + static_cast<ptrdiff_t>(compaction.end - compaction.begin));
+  const auto replaced = tree.erase(begin, end);
   if (writer.cell_count() != 0) {
     status = writer.Finish();
     if (!status.ok()) return status;
     auto sst = OpenSst(number, compaction.output_level);
     if (!sst.ok()) return sst.status();
-    tree.insert(at, *std::move(sst));
+    tree.insert(replaced, *std::move(sst));
   }
   return Commit(tree);
 }
@@ -255,14 +249,14 @@ absl::Status MiniKv::Settle() {
     status = filter_budget_->SetLive(LiveFiltersOf(tree_));
   }
   if (!status.ok()) return status;
-  std::set<std::string> named;
-  for (const auto& sst : tree_) {
-    named.insert(SstPath(directory_, sst->number()));
-  }
   const auto ssts = SstsIn(directory_);
   if (!ssts.ok()) return ssts.status();
   for (const std::string& path : *ssts) {
-    if (named.count(path) == 0 && unlink(path.c_str()) < 0) {
+    const bool is_named =
+        std::any_of(tree_.begin(), tree_.end(), [&](const auto& sst) {
+          return SstPath(directory_, sst->number()) == path;
+        });
+    if (!is_named && unlink(path.c_str()) < 0) {
       return absl::ErrnoToStatus(errno, path + ": remove");
     }
   }
@@ -287,8 +281,6 @@ rowbloom::FilterOptions MiniKv::FilterFor(
   }
   return filter;
 }
-
-// ---------------------------------------------------------------- reads
 
 bool MiniKv::MustRead(const SstReader& sst, const rowbloom::FilterKey& key) {
   if (!sst.Covers(key.row())) return false;
@@ -361,8 +353,6 @@ absl::Status MiniKv::Scan(const CellVisitor& visit) {
   return MergeCells(
       sources, [&](const Cell& cell) { return !cell.value || visit(cell); });
 }
-
-// ---------------------------------------------------------------- inspection
 
 Stats MiniKv::stats() const {
   Stats stats = stats_;

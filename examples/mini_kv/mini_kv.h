@@ -13,10 +13,9 @@
 // Only one process can have a directory open.
 //
 // The directory has the file LOG and the SSTs that it names, 12.sst and so on.
-// The log's first record says which SSTs there are, and on which level; the
-// other records are the cells written since. A flush or a compaction renames a
-// new log into place, LOG.tmp, and so takes effect at one moment. A crash
-// leaves other SSTs behind.
+// The log's first record is the tree of SSTs, the others are the cells written
+// since. A flush or a compaction renames a new log into place, LOG.tmp, and so
+// takes effect at one moment.
 //
 // Errors: Open() returns DataLoss for a damaged SST or list of SSTs, and ends
 // the log at a damaged cell (log.h). Reads return DataLoss for damaged cells,
@@ -129,11 +128,9 @@ class MiniKv {
  private:
   MiniKv(const Options& options, const std::string& directory);
 
-  // Open().
   absl::Status Recover();
   absl::Status OpenTree(std::string_view payload);
 
-  // Writes.
   absl::Status Write(const Cell& cell);
   // Writes one SST of the cells of the compaction and of `sources`, which are
   // newer, with a filter of exactly these.
@@ -150,7 +147,6 @@ class MiniKv {
   // The filter options, with the budget's bits for such SSTs if it is set.
   rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
-  // Reads.
   // False if the key range or the filter of the SST rules the key out.
   bool MustRead(const SstReader& sst, const rowbloom::FilterKey& key);
 

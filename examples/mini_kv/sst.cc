@@ -11,8 +11,6 @@
 namespace mini_kv {
 namespace {
 
-using rowbloom::FilterKey;
-
 absl::Status Damaged(const rowbloom::RandomAccessSource& source,
                      const char* part) {
   return absl::DataLossError(std::string(source.name()) + ": damaged " + part);
@@ -100,8 +98,8 @@ absl::Status SstWriter::Add(const Cell& cell) {
   // go on to the older value that the tombstone hides.
   const auto& [row, qualifier] = cell.key;
   if (cell.digests) {  // Hashed once, for the memtable and for this filter.
-    filter_writer_.Add(FilterKey::RowCol(row, qualifier, cell.digests->row,
-                                         cell.digests->cell));
+    filter_writer_.Add(rowbloom::FilterKey::RowCol(
+        row, qualifier, cell.digests->row, cell.digests->cell));
   } else {
     filter_writer_.Add(row, qualifier);
   }
@@ -178,10 +176,6 @@ void SstReader::OpenFilter() {
       filter_options_);
   filter_status_ = filter.status();
   if (filter.ok()) filter_ = *std::move(filter);
-}
-
-bool SstReader::Covers(std::string_view row) const {
-  return first_key().row <= row && row <= last_key().row;
 }
 
 class SstReader::Iterator final : public CellIterator {

@@ -144,7 +144,9 @@ class SstReader {
   }
 
   // True if the file's key range may include the row.
-  bool Covers(std::string_view row) const;
+  bool Covers(std::string_view row) const {
+    return first_key().row <= row && row <= last_key().row;
+  }
 
   // False only if the file has no cell of that key, or row. True without a
   // filter.
