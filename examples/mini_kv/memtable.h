@@ -3,10 +3,10 @@
 // The last writes, sorted, in memory; the log holds the same cells.
 // A deleted cell stays as a tombstone: SSTs may hold older values of it.
 //
-// A filter over its rows and cells saves searches for absent ones. Any number
-// of threads may add to the filter and look up; the map allows one thread.
-// Set() adds a cell to the filter before it adds it to the map: even in an
-// engine with a concurrent map and several writers, a cell that a reader can
+// Place 4. A filter over its rows and cells saves searches for absent ones. Any
+// number of threads may add to the filter and look up; the map allows one
+// thread. Set() adds a cell to the filter before it adds it to the map: even in
+// an engine with a concurrent map and several writers, a cell that a reader can
 // know of is in the filter. The digests stay with the cells, and a flush passes
 // them to the filter of the SST.
 

@@ -196,7 +196,7 @@ absl::Status MiniKv::Run(const Compaction& compaction, CellIterators sources) {
   for (auto it = begin; it != end; ++it) {
     sources.push_back((*it)->NewIterator({}, &not_of_gets));
   }
-  // The writer makes a new filter, of the cells that are left.
+  // Place 5. The writer makes a new filter, of the cells that are left.
   const uint64_t number = next_number_++;
   SstWriter writer(SstPath(directory_, number),
                    FilterFor(FactsOf(tree_, compaction)),
@@ -297,7 +297,7 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
   const auto is_there = [&](const CellIterator& cells) {
     return cells.Valid() && cells.cell().key == cell;
   };
-  // Hashed once, for the memtable and all SSTs.
+  // Place 3. Hashed once, for the memtable and all SSTs.
   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
   if (!memtable_.MayContain(key)) {
     ++stats_.memtable_skips;

@@ -94,10 +94,10 @@ SstWriter::SstWriter(const std::string& path,
 absl::Status SstWriter::Add(const Cell& cell) {
   if (tail_.cell_count++ == 0) tail_.first_key = OwnedCellKey(cell.key);
   AppendCell(cell, &block_);
-  // Tombstones are added too: a filter that said "no" to one would let the get
-  // go on to the older value that the tombstone hides.
+  // Place 1. Tombstones are added too: a filter that said "no" to one would let
+  // the get go on to the older value that the tombstone hides.
   const auto& [row, qualifier] = cell.key;
-  if (cell.digests) {  // Hashed once, for the memtable and for this filter.
+  if (cell.digests) {  // Place 4: hashed once, for the memtable and this.
     filter_writer_.Add(rowbloom::FilterKey::RowCol(
         row, qualifier, cell.digests->row, cell.digests->cell));
   } else {
@@ -169,7 +169,7 @@ SstReader::~SstReader() {
   filter_options_.cache->EraseFile(filter_options_.file_id);
 }
 
-// A filter that cannot be read costs reads, and loses no cell.
+// Place 2. A filter that cannot be read costs reads, and loses no cell.
 void SstReader::OpenFilter() {
   auto filter = rowbloom::FilterReader::Open(
       source_.get(), {tail_.filter_offset(), tail_.filter_size},
