@@ -150,8 +150,6 @@ int Main(int argc, char** argv) {
   add_input(store);
   AddNumber(store, "--memtable_size_bytes", &o.memtable_size_bytes,
             "Size at which the memtable is flushed");
-  AddNumber(store, "--file_size_bytes", &o.file_size_bytes,
-            "Data blocks of an SST that a compaction writes");
   AddNumber(store, "--level1_size_bytes", &o.level1_size_bytes,
             "Data blocks of level 1");
   store

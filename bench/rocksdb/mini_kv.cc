@@ -74,7 +74,6 @@ std::vector<Filters> AllFilters(const Options& options) {
   ::mini_kv::Options store;
   store.memtable_size_bytes =
       options.Or(options.memtable_size_bytes, 100000, 1 << 20);
-  store.file_size_bytes = options.Or(options.file_size_bytes, 100000, 1 << 20);
   store.level1_size_bytes =
       options.Or(options.level1_size_bytes, 200000, 2 << 20);
   store.level_ratio = options.level_ratio;

@@ -81,7 +81,6 @@ struct Options {
   std::optional<double> seconds;
   // mini_kv
   std::optional<uint64_t> memtable_size_bytes;
-  std::optional<uint64_t> file_size_bytes;
   std::optional<uint64_t> level1_size_bytes;
   uint64_t level_ratio = 4;
   uint64_t filter_cache_bytes = 32 << 20;

@@ -5,42 +5,33 @@
 #include "coding.h"
 
 namespace mini_kv {
-namespace {
 
-constexpr uint32_t kTombstone = 0xFFFFFFFF;
+constexpr uint32_t kTombstone = 0xFFFFFFFF;  // As the size of a value.
 
-}  // namespace
+void AppendKey(const CellKey& key, std::string* out) {
+  AppendString(key.row, out);
+  AppendString(key.qualifier, out);
+}
 
-bool operator<(const CellKey& a, const CellKey& b) {
-  const int by_row = a.row.compare(b.row);
-  return by_row != 0 ? by_row < 0 : a.qualifier < b.qualifier;
+bool TakeKey(std::string_view* in, CellKey* key) {
+  return TakeString(in, &key->row) && TakeString(in, &key->qualifier);
 }
 
 void AppendCell(const Cell& cell, std::string* out) {
-  AppendFixed(static_cast<uint32_t>(cell.key.row.size()), out);
-  AppendFixed(static_cast<uint32_t>(cell.key.qualifier.size()), out);
-  AppendFixed(
-      cell.value ? static_cast<uint32_t>(cell.value->size()) : kTombstone, out);
-  out->append(cell.key.row);
-  out->append(cell.key.qualifier);
-  if (cell.value) out->append(*cell.value);
+  AppendKey(cell.key, out);
+  if (cell.value) {
+    AppendString(*cell.value, out);
+  } else {
+    AppendFixed(kTombstone, out);
+  }
 }
 
 bool TakeCell(std::string_view* in, Cell* cell) {
-  uint32_t row_size = 0;
-  uint32_t qualifier_size = 0;
   uint32_t value_size = 0;
-  if (!TakeFixed(in, &row_size) || !TakeFixed(in, &qualifier_size) ||
-      !TakeFixed(in, &value_size) || !TakeBytes(in, row_size, &cell->key.row) ||
-      !TakeBytes(in, qualifier_size, &cell->key.qualifier)) {
-    return false;
-  }
+  if (!TakeKey(in, &cell->key) || !TakeFixed(in, &value_size)) return false;
   cell->value.reset();
   if (value_size == kTombstone) return true;
-  std::string_view value;
-  if (!TakeBytes(in, value_size, &value)) return false;
-  cell->value = value;
-  return true;
+  return TakeBytes(in, value_size, &cell->value.emplace());
 }
 
 // Compares every source for each cell. There are few sources; an engine with

@@ -3,21 +3,21 @@
 // A cell: (row, qualifier) and a value, or a tombstone that hides the values
 // below it. The log and the SSTs hold cells in the same bytes:
 //
-//   row size (4) | qualifier size (4) | value size (4) | row | qualifier |
+//   row size (4) | row | qualifier size (4) | qualifier | value size (4) |
 //   value
 //
-// with a value size of kTombstone for a tombstone. Cells and keys are views:
-// what they view must outlive them.
+// where a tombstone has the value size 0xFFFFFFFF; a cell is smaller than that.
+// Cells and keys are views: what they view must outlive them.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_CELL_H_
 
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "absl/status/status.h"
@@ -31,7 +31,9 @@ struct CellKey {
   std::string_view qualifier;
 };
 
-bool operator<(const CellKey& a, const CellKey& b);
+inline bool operator<(const CellKey& a, const CellKey& b) {
+  return std::tie(a.row, a.qualifier) < std::tie(b.row, b.qualifier);
+}
 inline bool operator==(const CellKey& a, const CellKey& b) {
   return a.row == b.row && a.qualifier == b.qualifier;
 }
@@ -59,26 +61,28 @@ struct Cell {
   std::optional<CellDigests> digests = std::nullopt;
 };
 
-// The limits of a store.
-inline constexpr uint32_t kMaxKeySize = 64 << 10;  // Row plus qualifier.
-inline constexpr uint32_t kMaxValueSize = 1 << 20;
-
+// As in coding.h. A key is the part of a cell before its value.
+void AppendKey(const CellKey& key, std::string* out);
+bool TakeKey(std::string_view* in, CellKey* key);
 void AppendCell(const Cell& cell, std::string* out);
-// Reads a cell from the front of *in and advances it. False for bytes that are
-// not a cell.
 bool TakeCell(std::string_view* in, Cell* cell);
 
 // Iterates over cells in order, from the first.
 class CellIterator {
  public:
   virtual ~CellIterator() = default;
+  virtual void Next() = 0;
 
   // False after the last cell, and after an error.
-  virtual bool Valid() const = 0;
+  bool Valid() const { return valid_; }
   // The views last until Next().
-  virtual const Cell& cell() const = 0;
-  virtual void Next() = 0;
-  virtual absl::Status status() const = 0;
+  const Cell& cell() const { return cell_; }
+  const absl::Status& status() const { return status_; }
+
+ protected:
+  bool valid_ = false;
+  Cell cell_;
+  absl::Status status_;
 };
 
 using CellIterators = std::vector<std::unique_ptr<CellIterator>>;

@@ -1,74 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Chooses the SSTs to merge, and merges them: cells that newer ones hide are
-// dropped, and new filters hold just the remaining cells.
+// The SSTs of a store, the choice of those to merge, and what a budget of
+// filter memory is told of them.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_COMPACTION_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_COMPACTION_H_
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "cell.h"
-#include "options.h"
-#include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_budget.h"
 #include "sst.h"
 
 namespace mini_kv {
 
-inline constexpr size_t kLevelCount = 7;
+inline constexpr int kLastLevel = 6;
+inline constexpr ptrdiff_t kLevel0Limit = 4;  // SSTs.
 
-// Level 0 has SSTs as they were flushed, newest first; any of them may have a
-// cell. Each other level has SSTs in key order; only one may have it.
-using Level = std::vector<std::shared_ptr<const SstReader>>;
-using Levels = std::array<Level, kLevelCount>;
+// Newest first: if several SSTs have a cell, the first has its newest version.
+// Level 0 has SSTs as they were flushed, each other level at most one.
+using Tree = std::vector<std::shared_ptr<const SstReader>>;
 
+// Replaces the SSTs from `begin` to `end` of a tree by one of `output_level`.
+// A flush replaces none.
 struct Compaction {
-  Level inputs;  // Newest first, where they overlap.
-  size_t output_level = 0;
-  // No level below the output has a cell for a tombstone to hide.
-  bool drops_tombstones = false;
+  ptrdiff_t begin = 0;
+  ptrdiff_t end = 0;
+  int output_level = 0;
 };
 
-// The next compaction that is due.
-std::optional<Compaction> PickCompaction(const Options& options,
-                                         const Levels& levels);
-// Compacts all SSTs into the last level.
-Compaction WholeCompaction(const Levels& levels);
+// The next compaction that is due: of a level that is too large with the next.
+// Level 1 is too large above `level1_size_bytes`, each further one above
+// `level_ratio` times the size of the last.
+std::optional<Compaction> PickCompaction(const Tree& tree,
+                                         uint64_t level1_size_bytes,
+                                         uint64_t level_ratio);
 
-// The levels without the inputs and with `outputs`, which are in order.
-Levels AfterCompaction(const Levels& levels, const Compaction& compaction,
-                       const Level& outputs);
-
-// The facts about a compaction's SSTs before they are written.
-rowbloom::FileFacts FactsOf(const Levels& levels, const Compaction& compaction);
+// The facts about the SST of a compaction before it is written.
+rowbloom::FileFacts FactsOf(const Tree& tree, const Compaction& compaction);
 // The size of all filters, and the runs that they belong to.
-rowbloom::LiveFilters LiveFiltersOf(const Levels& levels);
-
-// Where SSTs are written, and with what filter.
-struct SstPlace {
-  std::string directory;
-  uint64_t* next_number = nullptr;
-  rowbloom::FilterOptions filter;
-};
-// Merges the sources into new SSTs, each of which ends when its data blocks
-// reach `file_size_bytes`. Returns the numbers of files that are complete and
-// synced; their directory is not.
-absl::StatusOr<std::vector<uint64_t>> WriteSsts(const CellIterators& sources,
-                                                bool drops_tombstones,
-                                                uint64_t file_size_bytes,
-                                                const SstPlace& place,
-                                                const Options& options);
-
-std::string SstPath(const std::string& directory, uint64_t number);
+rowbloom::LiveFilters LiveFiltersOf(const Tree& tree);
 
 }  // namespace mini_kv
 

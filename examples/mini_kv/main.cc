@@ -2,8 +2,7 @@
 //
 // mini_kv: a store from the command line. See --help.
 
-#include <cstdio>
-#include <memory>
+#include <iostream>
 #include <string>
 #include <vector>
 
@@ -16,73 +15,63 @@ constexpr int kAbsent = 1;
 constexpr int kUsage = 2;
 constexpr int kFailure = 3;
 
-constexpr char kHelp[] =
-    "usage: mini_kv DIRECTORY COMMAND\n"
-    "\n"
-    "  put ROW QUALIFIER VALUE   write a cell; makes the store if there is "
-    "none\n"
-    "  get ROW QUALIFIER         print a cell\n"
-    "  get ROW                   print a row\n"
-    "  delete ROW QUALIFIER      delete a cell\n"
-    "  scan [ROW]                print all cells [from ROW on]\n"
-    "  flush                     write the memtable to an SST of level 0\n"
-    "  compact                   merge all SSTs into the last level\n"
-    "  verify                    check every block and every filter\n"
-    "  stats                     print the sizes of the levels\n"
-    "\n"
-    "A cell is a line: row, qualifier and value, with tabs between. get says "
-    "on\n"
-    "stderr what it reads.\n"
-    "Exit codes: 0 fine, 1 no such row or cell, 2 usage, 3 failure.\n";
+constexpr char kHelp[] = R"(usage: mini_kv DIRECTORY COMMAND
 
-unsigned long long Printable(uint64_t number) { return number; }
+  put ROW QUALIFIER VALUE   write a cell
+  get ROW QUALIFIER         print a cell
+  get ROW                   print a row
+  delete ROW QUALIFIER      delete a cell
+  scan                      print all cells
+  flush                     write the memtable to an SST of level 0
+  compact                   merge all SSTs into the last level
+  stats                     print the sizes of the levels
+
+Any command makes the store if there is none. A cell is a line: row, qualifier
+and value, with tabs between. get says on stderr what it reads.
+Exit codes: 0 fine, 1 no such row or cell, 2 usage, 3 failure.
+)";
 
 bool PrintCell(const Cell& cell) {
-  for (const auto bytes : {cell.key.row, cell.key.qualifier, *cell.value}) {
-    std::fwrite(bytes.data(), 1, bytes.size(), stdout);
-    std::putchar(bytes.data() == cell.value->data() ? '\n' : '\t');
-  }
+  std::cout << cell.key.row << '\t' << cell.key.qualifier << '\t' << *cell.value
+            << '\n';
   return true;
 }
 
 int ExitCode(const absl::Status& status) {
   if (status.ok()) return 0;
-  std::fprintf(stderr, "mini_kv: %s\n", status.ToString().c_str());
+  std::cerr << "mini_kv: " << status << '\n';
   return kFailure;
 }
 
-int Get(MiniKv* store, const std::string& row, const std::string* qualifier) {
+// `key` is a row, or a row and a qualifier.
+int Get(MiniKv* store, const std::vector<std::string>& key) {
   bool exists = false;
+  const auto print = [&](const Cell& cell) {
+    exists = true;
+    return PrintCell(cell);
+  };
   absl::Status status;
-  if (qualifier == nullptr) {
-    status = store->ScanRow(row, [&](const Cell& cell) {
-      exists = true;
-      return PrintCell(cell);
-    });
-  } else if (const auto value = store->Get(row, *qualifier); value.ok()) {
-    exists = value->has_value();
-    if (exists) PrintCell({{row, *qualifier}, **value});
+  if (key.size() == 1) {
+    status = store->ScanRow(key[0], print);
   } else {
+    const auto value = store->Get(key[0], key[1]);
     status = value.status();
+    if (value.ok() && *value) print({{key[0], key[1]}, **value});
   }
   const Stats stats = store->stats();
-  std::fprintf(
-      stderr,
-      "%llu SSTs considered, %llu ruled out by their filters, %llu data "
-      "blocks (%llu bytes) read\n",
-      Printable(stats.ssts_considered), Printable(stats.ssts_skipped),
-      Printable(stats.reads.data_blocks), Printable(stats.reads.data_bytes));
+  std::cerr << stats.ssts_considered << " SSTs considered, "
+            << stats.ssts_skipped << " ruled out by their filters, "
+            << stats.reads.data_blocks << " data blocks ("
+            << stats.reads.data_bytes << " bytes) read\n";
   return status.ok() && !exists ? kAbsent : ExitCode(status);
 }
 
 int PrintStats(const MiniKv& store) {
-  std::printf("%-6s %8s %12s %14s %14s\n", "level", "SSTs", "cells",
-              "data bytes", "filter bytes");
+  std::cout << "level\tSSTs\tcells\tdata bytes\tfilter bytes\n";
   int level = 0;
   for (const LevelStats& stats : store.levels()) {
-    std::printf("L%-5d %8llu %12llu %14llu %14llu\n", level++,
-                Printable(stats.ssts), Printable(stats.cells),
-                Printable(stats.data_bytes), Printable(stats.filter_bytes));
+    std::cout << 'L' << level++ << '\t' << stats.ssts << '\t' << stats.cells
+              << '\t' << stats.data_bytes << '\t' << stats.filter_bytes << '\n';
   }
   return 0;
 }
@@ -94,34 +83,27 @@ int Run(MiniKv* store, const std::vector<std::string>& words) {
     return ExitCode(store->Put(words[1], words[2], words[3]));
   }
   if (call == "delete2") return ExitCode(store->Delete(words[1], words[2]));
-  if (call == "get2") return Get(store, words[1], &words[2]);
-  if (call == "get1") return Get(store, words[1], nullptr);
-  if (call == "scan0") return ExitCode(store->Scan("", PrintCell));
-  if (call == "scan1") return ExitCode(store->Scan(words[1], PrintCell));
+  if (call == "get1" || call == "get2") {
+    return Get(store, {words.begin() + 1, words.end()});
+  }
+  if (call == "scan0") return ExitCode(store->Scan(PrintCell));
   if (call == "flush0") return ExitCode(store->Flush());
   if (call == "compact0") return ExitCode(store->Compact());
-  if (call == "verify0") return ExitCode(store->Verify());
   if (call == "stats0") return PrintStats(*store);
-  std::fputs(kHelp, stderr);
+  std::cerr << kHelp;
   return kUsage;
 }
 
 int Main(const std::vector<std::string>& words) {
-  if (words.size() == 1 && words[0] == "--help") {
-    std::fputs(kHelp, stdout);
-    return 0;
-  }
   if (words.size() < 2) {
-    std::fputs(kHelp, stderr);
-    return kUsage;
+    const bool is_asked = words == std::vector<std::string>{"--help"};
+    (is_asked ? std::cout : std::cerr) << kHelp;
+    return is_asked ? 0 : kUsage;
   }
-  Options options;
-  options.create_if_missing = words[1] == "put" && words.size() == 5;
-  options.sync_log = true;  // These writes must survive a power cut.
-  const auto store = MiniKv::Open(options, words[0]);
+  const auto store = MiniKv::Open(Options(), words[0]);
   if (!store.ok()) return ExitCode(store.status());
   const int code = Run(store->get(), {words.begin() + 1, words.end()});
-  return std::fflush(stdout) == 0 ? code : kFailure;
+  return std::cout.flush() ? code : kFailure;
 }
 
 }  // namespace

@@ -3,17 +3,16 @@
 // The last writes, sorted, in memory; the log holds the same cells.
 // A deleted cell stays as a tombstone: SSTs may hold older values of it.
 //
-// A filter over its rows and cells saves searches for absent ones. Any number
-// of threads may add to the filter and look up; the map allows one thread.
-// Set() adds a cell to the filter before it adds it to the map: even in an
-// engine with a concurrent map and several writers, a cell that a reader can
+// Place 4. A filter over its rows and cells saves searches for absent ones. Any
+// number of threads may add to the filter and look up; the map allows one
+// thread. Set() adds a cell to the filter before it adds it to the map: even in
+// an engine with a concurrent map and several writers, a cell that a reader can
 // know of is in the filter. The digests stay with the cells, and a flush passes
 // them to the filter of the SST.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MEMTABLE_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <functional>
 #include <map>
@@ -30,8 +29,6 @@ namespace mini_kv {
 
 class Memtable {
  public:
-  using Value = std::optional<std::string>;  // None: a tombstone.
-
   // The filter is sized for cells of `size_bytes`.
   explicit Memtable(size_t size_bytes) : filter_(NewFilter(size_bytes)) {}
 
@@ -42,16 +39,10 @@ class Memtable {
     filter_.Add(key.digest());
     Stored& stored = cells_[OwnedCellKey(cell.key)];
     stored.digests = {key.row_digest(), key.digest()};
-    stored.value = cell.value ? Value(*cell.value) : Value();
+    stored.value = std::optional<std::string>(cell.value);
     size_bytes_ += kCellOverhead + cell.key.row.size() +
                    cell.key.qualifier.size() +
                    (cell.value ? cell.value->size() : 0);
-  }
-
-  // nullptr if it has neither a value nor a tombstone of the cell.
-  const Value* Find(const CellKey& key) const {
-    const auto it = cells_.find(key);
-    return it == cells_.end() ? nullptr : &it->second.value;
   }
 
   // False if it has no such cell, or no cell of such a row.
@@ -71,45 +62,35 @@ class Memtable {
 
  private:
   struct Stored {
-    Value value;
+    std::optional<std::string> value;  // None: a tombstone.
     CellDigests digests;
   };
   using Map = std::map<OwnedCellKey, Stored, std::less<>>;
   static constexpr size_t kCellOverhead = 64;  // About a map node.
-  // For larger memtables the filter stays this large, and its rate grows.
-  static constexpr size_t kMostFilterKeys = 1 << 20;
 
   static rowbloom::ConcurrentFilter NewFilter(size_t size_bytes) {
     constexpr double kFpr = 0.01;
     const size_t cells = size_bytes / kCellOverhead + 1;
-    const auto shape =
-        rowbloom::ShapeFor(std::min(2 * cells, kMostFilterKeys), kFpr);
+    const auto shape = rowbloom::ShapeFor(2 * cells, kFpr);
     return *rowbloom::ConcurrentFilter::New(*shape);
   }
 
   class Iterator : public CellIterator {
    public:
-    Iterator(Map::const_iterator it, Map::const_iterator end)
-        : it_(it), end_(end) {
-      SetCell();
+    Iterator(Map::const_iterator begin, Map::const_iterator end)
+        : next_(begin), end_(end) {
+      Next();
     }
-    bool Valid() const override { return it_ != end_; }
-    const Cell& cell() const override { return cell_; }
     void Next() override {
-      ++it_;
-      SetCell();
+      valid_ = next_ != end_;
+      if (!valid_) return;
+      const auto& [key, stored] = *next_++;
+      cell_ = {key, stored.value, stored.digests};
     }
-    absl::Status status() const override { return absl::OkStatus(); }
 
    private:
-    void SetCell() {
-      if (it_ == end_) return;
-      cell_ = {it_->first, it_->second.value, it_->second.digests};
-    }
-
-    Map::const_iterator it_;
+    Map::const_iterator next_;
     const Map::const_iterator end_;
-    Cell cell_;
   };
 
   Map cells_;

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <filesystem>
-#include <limits>
-#include <set>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -25,24 +25,23 @@
 namespace mini_kv {
 namespace {
 
-constexpr uint64_t kMaxLevelRatio = 1000;
 constexpr char kLogName[] = "/LOG";
 constexpr char kNextLogName[] = "/LOG.tmp";
-constexpr uint32_t kVersion = 1;
 
-// The log's first record: version (4), next number (8), then level (4) and
-// number (8) of each SST.
-std::string TreePayload(uint64_t next_number, const Levels& levels) {
+// The log's first record: next number (8), then level (4) and number (8) of
+// each SST.
+std::string TreePayload(uint64_t next_number, const Tree& tree) {
   std::string payload;
-  AppendFixed(kVersion, &payload);
   AppendFixed(next_number, &payload);
-  for (uint32_t level = 0; level < kLevelCount; ++level) {
-    for (const auto& sst : levels[level]) {
-      AppendFixed(level, &payload);
-      AppendFixed(sst->number(), &payload);
-    }
+  for (const auto& sst : tree) {
+    AppendFixed(static_cast<uint32_t>(sst->level()), &payload);
+    AppendFixed(sst->number(), &payload);
   }
   return payload;
+}
+
+std::string SstPath(const std::string& directory, uint64_t number) {
+  return directory + "/" + std::to_string(number) + ".sst";
 }
 
 absl::StatusOr<std::vector<std::string>> SstsIn(const std::string& directory) {
@@ -72,18 +71,10 @@ MiniKv::~MiniKv() {
   if (directory_fd_ >= 0) close(directory_fd_);
 }
 
-// ---------------------------------------------------------------- open
-
 absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
     const Options& options, const std::string& directory) {
   absl::Status status = rowbloom::ValidateFilterOptions(options.filter);
   if (!status.ok()) return status;
-  if (options.level0_file_limit < 1 || options.level_ratio < 1 ||
-      options.level_ratio > kMaxLevelRatio) {
-    return absl::InvalidArgumentError(
-        "level0_file_limit must be at least 1, level_ratio 1 to " +
-        std::to_string(kMaxLevelRatio));
-  }
   std::unique_ptr<MiniKv> store(new MiniKv(options, directory));
   if (options.filter_budget) {
     const auto cost =
@@ -100,12 +91,13 @@ absl::StatusOr<std::unique_ptr<MiniKv>> MiniKv::Open(
 }
 
 absl::Status MiniKv::Recover() {
-  if (options_.create_if_missing && mkdir(directory_.c_str(), 0755) < 0 &&
-      errno != EEXIST) {
-    return ErrnoStatus(directory_ + ": mkdir");
+  if (mkdir(directory_.c_str(), 0755) < 0 && errno != EEXIST) {
+    return absl::ErrnoToStatus(errno, directory_ + ": mkdir");
   }
   directory_fd_ = open(directory_.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (directory_fd_ < 0) return ErrnoStatus(directory_ + ": open");
+  if (directory_fd_ < 0) {
+    return absl::ErrnoToStatus(errno, directory_ + ": open");
+  }
   // The system frees the lock of a dead process.
   if (flock(directory_fd_, LOCK_EX | LOCK_NB) < 0) {
     return absl::FailedPreconditionError(
@@ -113,16 +105,14 @@ absl::Status MiniKv::Recover() {
   }
 
   bool has_tree = false;
-  absl::Status status;
   auto log = Log::Open(directory_ + kLogName, [&](std::string_view payload) {
-    if (!std::exchange(has_tree, true)) return TakeTree(payload, &status);
+    if (!std::exchange(has_tree, true)) return OpenTree(payload);
     Cell cell;
-    if (!TakeCell(&payload, &cell) || !payload.empty()) return false;
+    if (!TakeCell(&payload, &cell)) return absl::DataLossError("not a cell");
     memtable_.Set(cell);
-    return true;
+    return absl::OkStatus();
   });
-  if (!status.ok()) return status;
-  if (absl::IsNotFound(log.status()) && options_.create_if_missing) {
+  if (absl::IsNotFound(log.status())) {
     const auto ssts = SstsIn(directory_);
     if (!ssts.ok()) return ssts.status();
     return ssts->empty()
@@ -131,53 +121,22 @@ absl::Status MiniKv::Recover() {
   }
   if (!log.ok()) return log.status();
   log_ = *std::move(log);
-  stats_.cut_log_bytes = log_->cut_bytes();
-  // The process that renamed the log may have died before the rename was
-  // durable. If the previous log came back, it would not have the writes that
-  // now follow.
-  status = SyncDirectory();
-  if (status.ok()) status = TellBudget();
-  return status.ok() ? RemoveUnnamedSsts() : status;
+  // The process that renamed this log may have died before its name was
+  // durable.
+  return Settle();
 }
 
-bool MiniKv::TakeTree(std::string_view payload, absl::Status* status) {
-  uint32_t version = 0;
-  if (!TakeFixed(&payload, &version) || version != kVersion ||
-      !TakeFixed(&payload, &next_number_)) {
-    return false;
-  }
-  while (!payload.empty()) {
-    uint32_t level = 0;
-    uint64_t number = 0;
-    if (!TakeFixed(&payload, &level) || !TakeFixed(&payload, &number) ||
-        level >= kLevelCount) {
-      return false;
-    }
-    *status = OpenSst(number, level, &levels_[level]);
-    if (!status->ok()) return false;
-  }
-  return true;
-}
-
-// Removes the SSTs that were unfinished at a crash, or are merged.
-absl::Status MiniKv::RemoveUnnamedSsts() const {
-  std::set<std::string> named;
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      named.insert(SstPath(directory_, sst->number()));
-    }
-  }
-  const auto ssts = SstsIn(directory_);
-  if (!ssts.ok()) return ssts.status();
-  for (const std::string& path : *ssts) {
-    if (named.count(path) == 0 && unlink(path.c_str()) < 0) {
-      return ErrnoStatus(path + ": remove");
-    }
+absl::Status MiniKv::OpenTree(std::string_view payload) {
+  uint32_t level = 0;
+  uint64_t number = 0;
+  TakeFixed(&payload, &next_number_);
+  while (TakeFixed(&payload, &level) && TakeFixed(&payload, &number)) {
+    auto sst = OpenSst(number, static_cast<int>(level));
+    if (!sst.ok()) return sst.status();
+    tree_.push_back(*std::move(sst));
   }
   return absl::OkStatus();
 }
-
-// ---------------------------------------------------------------- writes
 
 absl::Status MiniKv::Put(std::string_view row, std::string_view qualifier,
                          std::string_view value) {
@@ -189,15 +148,6 @@ absl::Status MiniKv::Delete(std::string_view row, std::string_view qualifier) {
 }
 
 absl::Status MiniKv::Write(const Cell& cell) {
-  if (cell.key.row.size() > kMaxKeySize ||
-      cell.key.qualifier.size() > kMaxKeySize - cell.key.row.size()) {
-    return absl::InvalidArgumentError("row and qualifier exceed " +
-                                      std::to_string(kMaxKeySize) + " bytes");
-  }
-  if (cell.value && cell.value->size() > kMaxValueSize) {
-    return absl::InvalidArgumentError("value exceeds " +
-                                      std::to_string(kMaxValueSize) + " bytes");
-  }
   // Makes room first: if this fails the cell was not written at all.
   absl::Status& status = write_status_;
   if (memtable_.size_bytes() >= options_.memtable_size_bytes) {
@@ -206,18 +156,23 @@ absl::Status MiniKv::Write(const Cell& cell) {
   std::string payload;
   AppendCell(cell, &payload);
   if (status.ok()) status = log_->Append(payload);
-  if (status.ok() && options_.sync_log) status = log_->Sync();
   if (status.ok()) memtable_.Set(cell);
   return status;
 }
 
 absl::Status MiniKv::Flush() {
   absl::Status& status = write_status_;
-  if (status.ok()) status = FlushMemtable();
+  if (status.ok() && !memtable_.empty()) {
+    CellIterators cells;
+    cells.push_back(memtable_.NewIterator({}));
+    status = Run(Compaction(), std::move(cells));
+    if (status.ok()) memtable_ = Memtable(options_.memtable_size_bytes);
+  }
   while (status.ok()) {
-    const auto compaction = PickCompaction(options_, levels_);
+    const auto compaction =
+        PickCompaction(tree_, options_.level1_size_bytes, options_.level_ratio);
     if (!compaction) break;
-    status = RunCompaction(*compaction);
+    status = Run(*compaction, {});
   }
   return status;
 }
@@ -225,90 +180,92 @@ absl::Status MiniKv::Flush() {
 absl::Status MiniKv::Compact() {
   absl::Status& status = write_status_;
   Flush().IgnoreError();
-  const Compaction compaction = WholeCompaction(levels_);
-  if (status.ok() && !compaction.inputs.empty()) {
-    status = RunCompaction(compaction);
+  if (status.ok() && !tree_.empty()) {
+    status = Run({0, tree_.end() - tree_.begin(), kLastLevel}, {});
   }
   return status;
 }
 
-absl::Status MiniKv::FlushMemtable() {
-  if (memtable_.empty()) return absl::OkStatus();
-  CellIterators sources;
-  sources.push_back(memtable_.NewIterator({}));
-  rowbloom::FileFacts facts;
-  facts.is_flush = true;
-  const auto numbers = WriteSsts(
-      sources, /*drops_tombstones=*/false, std::numeric_limits<uint64_t>::max(),
-      {directory_, &next_number_, FilterFor(facts)}, options_);
-  if (!numbers.ok()) return numbers.status();
-  Level newest;
-  absl::Status status = OpenSst(numbers->front(), 0, &newest);
-  if (!status.ok()) return status;
-  Levels levels = levels_;
-  levels[0].insert(levels[0].begin(), newest.front());
-  status = Commit(levels);
-  if (status.ok()) memtable_ = Memtable(options_.memtable_size_bytes);
-  return status;
-}
-
-// The memtable is empty: a flush came before.
-absl::Status MiniKv::RunCompaction(const Compaction& compaction) {
+absl::Status MiniKv::Run(const Compaction& compaction, CellIterators sources) {
+  Tree tree = tree_;
+  const auto begin = tree.begin() + compaction.begin;
+  const auto end = tree.begin() + compaction.end;
+  // A tombstone may go if nothing older is left for it to hide.
+  const bool drops_tombstones = end == tree.end();
   ReadStats not_of_gets;
-  CellIterators sources;
-  for (const auto& sst : compaction.inputs) {
-    sources.push_back(sst->NewIterator({}, &not_of_gets));
+  for (auto it = begin; it != end; ++it) {
+    sources.push_back((*it)->NewIterator({}, &not_of_gets));
   }
-  const auto numbers = WriteSsts(
-      sources, compaction.drops_tombstones, options_.file_size_bytes,
-      {directory_, &next_number_, FilterFor(FactsOf(levels_, compaction))},
-      options_);
-  if (!numbers.ok()) return numbers.status();
-  Level outputs;
-  for (const uint64_t number : *numbers) {
-    absl::Status status = OpenSst(number, compaction.output_level, &outputs);
+  // Place 5. The writer makes a new filter, of the cells that are left.
+  const uint64_t number = next_number_++;
+  SstWriter writer(SstPath(directory_, number),
+                   FilterFor(FactsOf(tree_, compaction)),
+                   options_.block_size_bytes, options_.filter_cache);
+  absl::Status status = MergeCells(sources, [&](const Cell& cell) {
+    return (drops_tombstones && !cell.value) || writer.Add(cell).ok();
+  });
+  if (!status.ok()) return status;
+  const auto replaced = tree.erase(begin, end);
+  if (writer.cell_count() != 0) {
+    status = writer.Finish();
     if (!status.ok()) return status;
+    auto sst = OpenSst(number, compaction.output_level);
+    if (!sst.ok()) return sst.status();
+    tree.insert(replaced, *std::move(sst));
   }
-  return Commit(AfterCompaction(levels_, compaction, outputs));
+  return Commit(tree);
 }
 
-absl::Status MiniKv::OpenSst(uint64_t number, size_t level, Level* ssts) {
-  auto sst = SstReader::Open(
-      SstPath(directory_, number), number,
-      {options_.filter_cache, &filter_stats_, static_cast<int>(level)});
-  if (sst.ok()) ssts->push_back(*std::move(sst));
-  return sst.status();
+absl::StatusOr<std::shared_ptr<const SstReader>> MiniKv::OpenSst(
+    uint64_t number, int level) {
+  rowbloom::FilterReaderOptions options;
+  options.cache = options_.filter_cache;
+  options.stats = &filter_stats_;
+  options.level = level;
+  return SstReader::Open(SstPath(directory_, number), number, options);
 }
 
 // All SSTs are synced. Their names are, too, before the log is renamed, and its
-// own name before anything relies on it. After an error either log may be the
-// one that is found.
-absl::Status MiniKv::Commit(const Levels& levels) {
+// own name before an SST is removed or a cell is appended. After an error
+// either log may be the one that is found.
+absl::Status MiniKv::Commit(const Tree& tree) {
   const std::string next = directory_ + kNextLogName;
   const std::string path = directory_ + kLogName;
-  auto log = Log::Create(next, TreePayload(next_number_, levels));
+  auto log = Log::Create(next, TreePayload(next_number_, tree));
   if (!log.ok()) return log.status();
   absl::Status status = SyncDirectory();
   if (!status.ok()) return status;
   if (std::rename(next.c_str(), path.c_str()) < 0) {
-    return ErrnoStatus(next + ": rename");
+    return absl::ErrnoToStatus(errno, next + ": rename");
   }
-  status = SyncDirectory();
-  if (!status.ok()) return status;
   log_ = *std::move(log);
-  levels_ = levels;
-  status = TellBudget();
-  return status.ok() ? RemoveUnnamedSsts() : status;
+  tree_ = tree;
+  return Settle();
+}
+
+absl::Status MiniKv::Settle() {
+  absl::Status status = SyncDirectory();
+  if (status.ok() && filter_budget_) {
+    status = filter_budget_->SetLive(LiveFiltersOf(tree_));
+  }
+  if (!status.ok()) return status;
+  const auto ssts = SstsIn(directory_);
+  if (!ssts.ok()) return ssts.status();
+  for (const std::string& path : *ssts) {
+    const bool is_named =
+        std::any_of(tree_.begin(), tree_.end(), [&](const auto& sst) {
+          return SstPath(directory_, sst->number()) == path;
+        });
+    if (!is_named && unlink(path.c_str()) < 0) {
+      return absl::ErrnoToStatus(errno, path + ": remove");
+    }
+  }
+  return absl::OkStatus();
 }
 
 absl::Status MiniKv::SyncDirectory() const {
-  return fsync(directory_fd_) < 0 ? ErrnoStatus(directory_ + ": fsync")
-                                  : absl::OkStatus();
-}
-
-absl::Status MiniKv::TellBudget() {
-  return filter_budget_ ? filter_budget_->SetLive(LiveFiltersOf(levels_))
-                        : absl::OkStatus();
+  if (fsync(directory_fd_) == 0) return absl::OkStatus();
+  return absl::ErrnoToStatus(errno, directory_ + ": fsync");
 }
 
 rowbloom::FilterOptions MiniKv::FilterFor(
@@ -325,149 +282,96 @@ rowbloom::FilterOptions MiniKv::FilterFor(
   return filter;
 }
 
-// ---------------------------------------------------------------- reads
+bool MiniKv::MustRead(const SstReader& sst, const rowbloom::FilterKey& key) {
+  if (!sst.Covers(key.row())) return false;
+  ++stats_.ssts_considered;
+  if (sst.MayContain(key)) return true;
+  ++stats_.ssts_skipped;
+  return false;
+}
 
 absl::StatusOr<std::optional<std::string>> MiniKv::Get(
     std::string_view row, std::string_view qualifier) {
-  const CellKey cell_key = {row, qualifier};
-  // Hashed once, for the memtable and all SSTs.
-  const auto filter_key = rowbloom::FilterKey::RowCol(row, qualifier);
-  if (!memtable_.MayContain(filter_key)) {
+  using Value = std::optional<std::string>;  // None: a tombstone.
+  const CellKey cell = {row, qualifier};
+  const auto is_there = [&](const CellIterator& cells) {
+    return cells.Valid() && cells.cell().key == cell;
+  };
+  // Place 3. Hashed once, for the memtable and all SSTs.
+  const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
+  if (!memtable_.MayContain(key)) {
     ++stats_.memtable_skips;
-  } else if (const Memtable::Value* value = memtable_.Find(cell_key)) {
-    return *value;
+  } else if (const auto cells = memtable_.NewIterator(cell); is_there(*cells)) {
+    return Value(cells->cell().value);
   }
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      if (!sst->Covers(cell_key)) continue;
-      ++stats_.ssts_considered;
-      if (!sst->MayContain(filter_key)) {
-        ++stats_.ssts_skipped;
-        continue;
-      }
-      std::optional<std::string> value;
-      const auto found = sst->Get(cell_key, &value, &stats_.reads);
-      if (!found.ok()) return found.status();
-      sst->TellOutcome(*found);
-      if (*found) return value;  // Newest first: other SSTs do not matter.
-    }
+  for (const auto& sst : tree_) {
+    if (!MustRead(*sst, key)) continue;
+    const auto cells = sst->NewIterator(cell, &stats_.reads);
+    if (!cells->status().ok()) return cells->status();
+    sst->TellOutcome(is_there(*cells));
+    // Newest first: other SSTs do not matter.
+    if (is_there(*cells)) return Value(cells->cell().value);
   }
   return std::nullopt;
 }
 
-absl::Status MiniKv::VisitRows(const rowbloom::FilterKey& rows,
-                               const CellVisitor& visit) {
-  const CellKey from = {rows.row(), {}};
-  const auto is_among = [&](const Cell& cell) {
-    std::string_view row = cell.key.row;
-    if (rows.is_prefix()) row = row.substr(0, rows.row().size());
-    return row == rows.row();
-  };
+absl::Status MiniKv::ScanRow(std::string_view row, const CellVisitor& visit) {
+  const auto key = rowbloom::FilterKey::Row(row);
+  const CellKey from = {row, {}};
   CellIterators sources;
-  // The memtable's filter has no prefixes.
-  if (rows.is_prefix() || memtable_.MayContain(rows)) {
+  if (memtable_.MayContain(key)) {
     sources.push_back(memtable_.NewIterator(from));
   } else {
     ++stats_.memtable_skips;
   }
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      if (!sst->CoversRows(rows)) continue;
-      ++stats_.ssts_considered;
-      if (!sst->MayContain(rows)) {
-        ++stats_.ssts_skipped;
-        continue;
-      }
-      auto cells = sst->NewIterator(from, &stats_.reads);
-      if (!cells->status().ok()) return cells->status();
-      sst->TellOutcome(cells->Valid() && is_among(cells->cell()));
-      sources.push_back(std::move(cells));
-    }
+  for (const auto& sst : tree_) {
+    if (!MustRead(*sst, key)) continue;
+    auto cells = sst->NewIterator(from, &stats_.reads);
+    if (!cells->status().ok()) return cells->status();
+    sst->TellOutcome(cells->Valid() && cells->cell().key.row == row);
+    sources.push_back(std::move(cells));
   }
   return MergeCells(sources, [&](const Cell& cell) {
-    return is_among(cell) && (!cell.value || visit(cell));
+    return cell.key.row == row && (!cell.value || visit(cell));
   });
 }
 
-absl::Status MiniKv::ScanRow(std::string_view row, const CellVisitor& visit) {
-  return VisitRows(rowbloom::FilterKey::Row(row), visit);
-}
-
-absl::Status MiniKv::ScanPrefix(std::string_view prefix,
-                                const CellVisitor& visit) {
-  return VisitRows(rowbloom::FilterKey::Prefix(prefix), visit);
-}
-
-absl::StatusOr<bool> MiniKv::AnyExists(const rowbloom::FilterKey& rows) {
+absl::StatusOr<bool> MiniKv::RowExists(std::string_view row) {
   bool exists = false;
   const absl::Status status =
-      VisitRows(rows, [&](const Cell&) { return !(exists = true); });
+      ScanRow(row, [&](const Cell&) { return !(exists = true); });
   if (!status.ok()) return status;
   return exists;
 }
 
-absl::StatusOr<bool> MiniKv::RowExists(std::string_view row) {
-  return AnyExists(rowbloom::FilterKey::Row(row));
-}
-
-absl::StatusOr<bool> MiniKv::PrefixExists(std::string_view prefix) {
-  return AnyExists(rowbloom::FilterKey::Prefix(prefix));
-}
-
-absl::Status MiniKv::Scan(std::string_view first_row,
-                          const CellVisitor& visit) {
-  const CellKey from = {first_row, {}};
+absl::Status MiniKv::Scan(const CellVisitor& visit) {
   CellIterators sources;
-  sources.push_back(memtable_.NewIterator(from));
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      sources.push_back(sst->NewIterator(from, &stats_.reads));
-    }
+  sources.push_back(memtable_.NewIterator({}));
+  for (const auto& sst : tree_) {
+    sources.push_back(sst->NewIterator({}, &stats_.reads));
   }
   return MergeCells(
       sources, [&](const Cell& cell) { return !cell.value || visit(cell); });
 }
 
-// ---------------------------------------------------------------- inspection
-
-absl::Status MiniKv::Verify() const {
-  for (const Level& level : levels_) {
-    const SstReader* last = nullptr;
-    for (const auto& sst : level) {
-      absl::Status status = sst->Verify();
-      if (!status.ok()) return status;
-      if (&level != &levels_[0] && last != nullptr &&
-          !(last->last_key() < sst->first_key())) {
-        return absl::DataLossError(directory_ + ": SSTs of a level overlap");
-      }
-      last = sst.get();
-    }
-  }
-  return absl::OkStatus();
-}
-
 Stats MiniKv::stats() const {
   Stats stats = stats_;
   stats.filters = filter_stats_.Snapshot();
-  for (const Level& level : levels_) {
-    for (const auto& sst : level) {
-      if (!sst->filter_status().ok()) ++stats.unreadable_filters;
-    }
+  for (const auto& sst : tree_) {
+    if (!sst->filter_status().ok()) ++stats.unreadable_filters;
   }
   return stats;
 }
 
 std::vector<LevelStats> MiniKv::levels() const {
-  std::vector<LevelStats> levels;
-  for (const Level& level : levels_) {
-    LevelStats& stats = levels.emplace_back();
-    for (const auto& sst : level) {
-      stats.ssts += 1;
-      stats.cells += sst->cell_count();
-      stats.data_blocks += sst->block_count();
-      stats.data_bytes += sst->data_bytes();
-      stats.filter_bytes += sst->filter_bytes();
-    }
+  std::vector<LevelStats> levels(kLastLevel + 1);
+  for (const auto& sst : tree_) {
+    LevelStats& stats = levels[static_cast<size_t>(sst->level())];
+    stats.ssts += 1;
+    stats.cells += sst->cell_count();
+    stats.data_blocks += sst->block_count();
+    stats.data_bytes += sst->data_bytes();
+    stats.filter_bytes += sst->filter_bytes();
   }
   return levels;
 }

@@ -8,26 +8,25 @@
 //   (*store)->Put("user17", "email", "user17@example.org");
 //   auto value = (*store)->Get("user17", "email");    // StatusOr of optional
 //   auto exists = (*store)->RowExists("user18");
-//   exists = (*store)->PrefixExists("acme/");         // Options::filter
 //
 // One thread. Flushes and compactions run within the write that makes them due.
 // Only one process can have a directory open.
 //
-// The directory has the file LOG and the SSTs that it names, 000012.sst and so
-// on. The log's first record says which SSTs there are, and on which level; the
-// other records are the cells written since. A flush or a compaction renames a
-// new log into place, LOG.tmp, and so takes effect at one moment. A crash
-// leaves other SSTs behind.
+// The directory has the file LOG and the SSTs that it names, 12.sst and so on.
+// The log's first record is the tree of SSTs, the others are the cells written
+// since. A flush or a compaction renames a new log into place, LOG.tmp, and so
+// takes effect at one moment.
 //
-// Errors: Open() is strict: DataLoss for a damaged log or SST. It only cuts off
-// a torn tail of the log, which was never acknowledged. Reads return DataLoss
-// for damaged cells, never a wrong answer. A damaged filter is
-// not an error: Stats::unreadable_filters counts it. After a write, flush or
-// compaction failed, the store only reads until it is opened again.
+// Errors: Open() returns DataLoss for a damaged SST or list of SSTs, and ends
+// the log at a damaged cell (log.h). Reads return DataLoss for damaged cells,
+// never a wrong answer. A damaged filter is not an error:
+// Stats::unreadable_filters counts it. After a write, flush or compaction
+// failed, the store only reads until it is opened again.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_MINI_KV_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -41,7 +40,6 @@
 #include "compaction.h"
 #include "log.h"
 #include "memtable.h"
-#include "options.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
@@ -51,17 +49,39 @@
 
 namespace mini_kv {
 
+// None of these is persisted: a store may be opened with others each time.
+struct Options {
+  // One filter for rows and for cells.
+  Options() { filter.bloom_type = rowbloom::BloomType::kRowCol; }
+
+  // For new SSTs. Bloom type NONE writes no filters; existing filters are used
+  // all the same.
+  rowbloom::FilterOptions filter;
+  // If set, one budget for all SSTs decides the bits of each filter (of the
+  // family of `filter`). nullopt: the bits of `filter`.
+  std::optional<rowbloom::FileBudgetOptions> filter_budget;
+  // Many stores may share it; it must outlive them. nullptr: the store has its
+  // own of 32 MiB.
+  rowbloom::FilterCache* filter_cache = nullptr;
+
+  size_t memtable_size_bytes = 1 << 20;  // Flushed at this size.
+  size_t block_size_bytes = 4096;        // Data blocks; the last cell may pass.
+  // Level i >= 1 is compacted when its data blocks exceed
+  // level1_size_bytes * level_ratio^(i-1).
+  uint64_t level1_size_bytes = 8 << 20;
+  uint64_t level_ratio = 10;
+};
+
 // Counters since Open(). They exclude the tails of SSTs and of filter blocks,
 // which Open() and flushes read.
 struct Stats {
-  // Reads by gets, scans, RowExists() and PrefixExists().
+  // Reads by gets, scans and RowExists().
   ReadStats reads;
-  // SSTs whose key range includes the key or prefix of a get, and those among
-  // them that the filter ruled out.
+  // SSTs whose key range includes the row of a get, and those among them that
+  // the filter ruled out.
   uint64_t ssts_considered = 0;
   uint64_t ssts_skipped = 0;
-  uint64_t memtable_skips = 0;  // Gets for which its filter said "no".
-  uint64_t cut_log_bytes = 0;
+  uint64_t memtable_skips = 0;      // Gets for which its filter said "no".
   uint64_t unreadable_filters = 0;  // Among live SSTs.
   rowbloom::FilterStatsSnapshot filters;
 };
@@ -82,7 +102,6 @@ class MiniKv {
   MiniKv(const MiniKv&) = delete;
   MiniKv& operator=(const MiniKv&) = delete;
 
-  // InvalidArgument for a cell that is too large (cell.h).
   absl::Status Put(std::string_view row, std::string_view qualifier,
                    std::string_view value);
   absl::Status Delete(std::string_view row, std::string_view qualifier);
@@ -90,24 +109,18 @@ class MiniKv {
   // nullopt if there is no such cell.
   absl::StatusOr<std::optional<std::string>> Get(std::string_view row,
                                                  std::string_view qualifier);
-  // Scans visit cells in order until `visit`, which must not write, returns
-  // false. Filters rule out SSTs for the row, or for the longest key level of
-  // their key_codec that the prefix holds whole. They do not help Scan(), which
-  // begins at the first cell of `first_row` or after it.
-  absl::Status ScanRow(std::string_view row, const CellVisitor& visit);
-  absl::Status ScanPrefix(std::string_view prefix, const CellVisitor& visit);
-  absl::Status Scan(std::string_view first_row, const CellVisitor& visit);
-  // True if there is a cell of the row, or of a row with the prefix.
+  // True if there is a cell of the row.
   absl::StatusOr<bool> RowExists(std::string_view row);
-  absl::StatusOr<bool> PrefixExists(std::string_view prefix);
+  // Scans visit cells in order until `visit`, which must not write, returns
+  // false. Filters rule out SSTs for the row; a scan of all rows asks none.
+  absl::Status ScanRow(std::string_view row, const CellVisitor& visit);
+  absl::Status Scan(const CellVisitor& visit);
 
   // Flushes the memtable to level 0, and runs the compactions that are then
   // due.
   absl::Status Flush();
   // Flushes and merges everything into the last level.
   absl::Status Compact();
-  // Reads all SSTs and checks everything, filters too.
-  absl::Status Verify() const;
 
   Stats stats() const;
   std::vector<LevelStats> levels() const;
@@ -115,29 +128,27 @@ class MiniKv {
  private:
   MiniKv(const Options& options, const std::string& directory);
 
-  // Open().
   absl::Status Recover();
-  bool TakeTree(std::string_view payload, absl::Status* status);
-  absl::Status RemoveUnnamedSsts() const;
+  absl::Status OpenTree(std::string_view payload);
 
-  // Writes.
   absl::Status Write(const Cell& cell);
-  absl::Status FlushMemtable();
-  absl::Status RunCompaction(const Compaction& compaction);
-  absl::Status OpenSst(uint64_t number, size_t level, Level* ssts);
-  // The new levels take effect, with an empty log.
-  absl::Status Commit(const Levels& levels);
+  // Writes one SST of the cells of the compaction and of `sources`, which are
+  // newer, with a filter of exactly these.
+  absl::Status Run(const Compaction& compaction, CellIterators sources);
+  absl::StatusOr<std::shared_ptr<const SstReader>> OpenSst(uint64_t number,
+                                                           int level);
+  // The new tree takes effect, with an empty log.
+  absl::Status Commit(const Tree& tree);
+  // Makes the log's name durable, reports the live filters to the budget, and
+  // removes the SSTs that the log does not name: merged ones, and those that a
+  // dead process was writing.
+  absl::Status Settle();
   absl::Status SyncDirectory() const;
-  // Reports the live filters to the budget.
-  absl::Status TellBudget();
   // The filter options, with the budget's bits for such SSTs if it is set.
   rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
-  // Reads.
-  // Visits the cells of one row, or of all rows with a prefix.
-  absl::Status VisitRows(const rowbloom::FilterKey& rows,
-                         const CellVisitor& visit);
-  absl::StatusOr<bool> AnyExists(const rowbloom::FilterKey& rows);
+  // False if the key range or the filter of the SST rules the key out.
+  bool MustRead(const SstReader& sst, const rowbloom::FilterKey& key);
 
   Options options_;
   const std::string directory_;
@@ -149,7 +160,7 @@ class MiniKv {
   uint64_t next_number_ = 1;
   std::unique_ptr<Log> log_;
   Memtable memtable_;
-  Levels levels_;  // Readers must be destroyed before the cache.
+  Tree tree_;  // Readers must be destroyed before the cache.
 
   // The first error of a write, flush or compaction: nothing may follow it.
   absl::Status write_status_;

@@ -11,33 +11,6 @@
 namespace mini_kv {
 namespace {
 
-using rowbloom::FilterKey;
-
-void AppendKey(const CellKey& key, std::string* out) {
-  AppendFixed(static_cast<uint32_t>(key.row.size()), out);
-  AppendFixed(static_cast<uint32_t>(key.qualifier.size()), out);
-  out->append(key.row);
-  out->append(key.qualifier);
-}
-
-bool TakeKey(std::string_view* in, OwnedCellKey* key) {
-  uint32_t row_size = 0;
-  uint32_t qualifier_size = 0;
-  CellKey view;
-  if (!TakeFixed(in, &row_size) || !TakeFixed(in, &qualifier_size) ||
-      !TakeBytes(in, row_size, &view.row) ||
-      !TakeBytes(in, qualifier_size, &view.qualifier)) {
-    return false;
-  }
-  *key = OwnedCellKey(view);
-  return true;
-}
-
-// Appends the checksum of all bytes in *bytes, which lie at `offset`.
-void AppendChecksum(uint64_t offset, std::string* bytes) {
-  AppendFixed(Checksum(*bytes, offset), bytes);
-}
-
 absl::Status Damaged(const rowbloom::RandomAccessSource& source,
                      const char* part) {
   return absl::DataLossError(std::string(source.name()) + ": damaged " + part);
@@ -61,30 +34,27 @@ absl::Status ReadChecked(const rowbloom::RandomAccessSource& source,
   return absl::OkStatus();
 }
 
-// True only if the file is `size_bytes` long without this tail, and the last
-// keys are in order.
-bool TakeTail(std::string_view in, uint64_t size_bytes, SstTail* tail) {
+// Reads the tail that lies at `offset`, and tells whether the blocks that it
+// lists, and what lies between them and it, the filter block, fit before it.
+bool TakeTail(std::string_view in, uint64_t offset, SstTail* tail) {
+  CellKey key;
   if (!TakeFixed(&in, &tail->cell_count) ||
-      !TakeFixed(&in, &tail->filter_size) ||
-      !TakeFixed(&in, &tail->filter_tail_size) ||
-      !TakeKey(&in, &tail->first_key)) {
+      !TakeFixed(&in, &tail->filter_tail_size) || !TakeKey(&in, &key)) {
     return false;
   }
-  CellKey last = tail->first_key;
+  tail->first_key = OwnedCellKey(key);
   while (!in.empty()) {
     SstTail::Block block;
     block.offset = tail->filter_offset();
-    if (!TakeFixed(&in, &block.size_bytes) || !TakeKey(&in, &block.last_key) ||
-        block.size_bytes <= kChecksumSize ||
-        block.size_bytes > size_bytes - block.offset ||
-        CellKey(block.last_key) < last) {
+    if (!TakeFixed(&in, &block.size_bytes) || !TakeKey(&in, &key) ||
+        block.size_bytes > offset - block.offset) {
       return false;
     }
+    block.last_key = OwnedCellKey(key);
     tail->blocks.push_back(std::move(block));
-    last = tail->blocks.back().last_key;
   }
-  return !tail->blocks.empty() &&
-         tail->filter_size == size_bytes - tail->filter_offset();
+  tail->filter_size = offset - tail->filter_offset();
+  return !tail->blocks.empty();
 }
 
 absl::StatusOr<SstTail> ReadTail(const rowbloom::RandomAccessSource& source) {
@@ -110,26 +80,26 @@ absl::StatusOr<SstTail> ReadTail(const rowbloom::RandomAccessSource& source) {
 
 // ---------------------------------------------------------------- writer
 
-SstWriter::SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
+SstWriter::SstWriter(const std::string& path,
                      const rowbloom::FilterOptions& filter_options,
-                     size_t block_size_bytes, rowbloom::FilterCache* cache,
-                     uint64_t filter_id)
-    : sink_(std::move(sink)),
+                     size_t block_size_bytes, rowbloom::FilterCache* cache)
+    : sink_(rowbloom::OpenFileSink(path)),
+      status_(sink_.status()),
       has_filter_(filter_options.bloom_type != rowbloom::BloomType::kNone),
       block_size_bytes_(block_size_bytes),
       filter_sink_(rowbloom::NewStringSink(&filter_)),
-      warmer_(rowbloom::NewFilterWarmer(cache, {filter_id})),
+      warmer_(rowbloom::NewFilterWarmer(cache, {FilterIdOf(path)})),
       filter_writer_(filter_options, filter_sink_.get(), warmer_.get()) {}
 
 absl::Status SstWriter::Add(const Cell& cell) {
   if (tail_.cell_count++ == 0) tail_.first_key = OwnedCellKey(cell.key);
   AppendCell(cell, &block_);
-  // Tombstones are added too: a filter that said "no" to one would let the get
-  // go on to the older value that the tombstone hides.
+  // Place 1. Tombstones are added too: a filter that said "no" to one would let
+  // the get go on to the older value that the tombstone hides.
   const auto& [row, qualifier] = cell.key;
-  if (cell.digests) {  // Hashed once, for the memtable and for this filter.
-    filter_writer_.Add(FilterKey::RowCol(row, qualifier, cell.digests->row,
-                                         cell.digests->cell));
+  if (cell.digests) {  // Place 4: hashed once, for the memtable and this.
+    filter_writer_.Add(rowbloom::FilterKey::RowCol(
+        row, qualifier, cell.digests->row, cell.digests->cell));
   } else {
     filter_writer_.Add(row, qualifier);
   }
@@ -158,7 +128,6 @@ absl::Status SstWriter::Finish() {
   }
   std::string tail;
   AppendFixed(tail_.cell_count, &tail);
-  AppendFixed(tail_.filter_size, &tail);
   AppendFixed(tail_.filter_tail_size, &tail);
   AppendKey(tail_.first_key, &tail);
   for (const SstTail::Block& block : tail_.blocks) {
@@ -168,77 +137,45 @@ absl::Status SstWriter::Finish() {
   AppendChecksum(tail_.filter_offset() + tail_.filter_size, &tail);
   AppendFixed(uint64_t{tail.size()}, &tail);
   Append(tail);
-  if (status_.ok()) status_ = sink_->SyncAndClose();
+  if (status_.ok()) status_ = (*sink_)->SyncAndClose();
   return status_;
 }
 
 void SstWriter::Append(std::string_view bytes) {
-  if (status_.ok()) status_ = sink_->Append(bytes);
+  if (status_.ok()) status_ = (*sink_)->Append(bytes);
 }
 
 // ---------------------------------------------------------------- reader
 
 absl::StatusOr<std::shared_ptr<const SstReader>> SstReader::Open(
-    const std::string& path, uint64_t number, const Filtering& filtering) {
+    const std::string& path, uint64_t number,
+    const rowbloom::FilterReaderOptions& options) {
   auto source = rowbloom::OpenFileSource(path);
   if (!source.ok()) return source.status();
   auto tail = ReadTail(**source);
   if (!tail.ok()) return tail.status();
-  return std::shared_ptr<const SstReader>(
-      new SstReader(number, *std::move(source), *std::move(tail), filtering));
-}
-
-SstReader::SstReader(uint64_t number,
-                     std::unique_ptr<rowbloom::RandomAccessSource> source,
-                     SstTail tail, const Filtering& filtering)
-    : number_(number),
-      source_(std::move(source)),
-      tail_(std::move(tail)),
-      filtering_(filtering) {
-  if (tail_.filter_size != 0) OpenFilter();
+  std::shared_ptr<SstReader> sst(new SstReader(number));
+  sst->source_ = *std::move(source);
+  sst->tail_ = *std::move(tail);
+  sst->filter_options_ = options;
+  sst->filter_options_.file_id = FilterIdOf(path);
+  sst->filter_options_.tail_size_bytes = sst->tail_.filter_tail_size;
+  if (sst->filter_bytes() != 0) sst->OpenFilter();
+  return sst;
 }
 
 SstReader::~SstReader() {
   filter_.reset();
-  filtering_.cache->EraseFile(FilterIdOf(source_->name()));
+  filter_options_.cache->EraseFile(filter_options_.file_id);
 }
 
+// Place 2. A filter that cannot be read costs reads, and loses no cell.
 void SstReader::OpenFilter() {
-  rowbloom::FilterReaderOptions options;
-  options.cache = filtering_.cache;
-  options.stats = filtering_.stats;
-  options.level = filtering_.level;
-  options.file_id = FilterIdOf(source_->name());
-  options.tail_size_bytes = tail_.filter_tail_size;
   auto filter = rowbloom::FilterReader::Open(
-      source_.get(), {tail_.filter_offset(), tail_.filter_size}, options);
-  if (!filter.ok()) {
-    filter_status_ = filter.status();
-  } else if ((*filter)->properties().cell_count != cell_count()) {
-    filter_status_ = Damaged(*source_, "filter block: it is of other cells");
-  } else {
-    filter_ = *std::move(filter);
-  }
-}
-
-bool SstReader::Covers(const CellKey& key) const {
-  return !(key < first_key()) && !(last_key() < key);
-}
-
-bool SstReader::CoversRows(const FilterKey& rows) const {
-  std::string_view first = first_key().row;
-  if (rows.is_prefix()) first = first.substr(0, rows.row().size());
-  return first <= rows.row() && rows.row() <= last_key().row;
-}
-
-absl::StatusOr<bool> SstReader::Get(const CellKey& key,
-                                    std::optional<std::string>* value,
-                                    ReadStats* stats) const {
-  const auto it = NewIterator(key, stats);
-  if (!it->status().ok()) return it->status();
-  if (!it->Valid() || !(it->cell().key == key)) return false;
-  *value = it->cell().value;
-  return true;
+      source_.get(), {tail_.filter_offset(), tail_.filter_size},
+      filter_options_);
+  filter_status_ = filter.status();
+  if (filter.ok()) filter_ = *std::move(filter);
 }
 
 class SstReader::Iterator final : public CellIterator {
@@ -254,10 +191,6 @@ class SstReader::Iterator final : public CellIterator {
       Next();
     } while (valid_ && cell_.key < from);
   }
-
-  bool Valid() const override { return valid_; }
-  const Cell& cell() const override { return cell_; }
-  absl::Status status() const override { return status_; }
 
   void Next() override {
     valid_ = false;
@@ -280,39 +213,11 @@ class SstReader::Iterator final : public CellIterator {
   std::vector<SstTail::Block>::const_iterator next_block_;
   std::string scratch_;
   std::string_view rest_;  // The cells of the block not yet seen.
-  Cell cell_;
-  bool valid_ = false;
-  absl::Status status_;
 };
 
 std::unique_ptr<CellIterator> SstReader::NewIterator(const CellKey& from,
                                                      ReadStats* stats) const {
   return std::make_unique<Iterator>(this, from, stats);
-}
-
-absl::Status SstReader::Verify() const {
-  absl::Status status = filter_status_;
-  if (status.ok() && filter_ != nullptr) status = filter_->Verify();
-  if (!status.ok()) return status;
-  ReadStats ignored;
-  uint64_t cells = 0;
-  OwnedCellKey last;
-  const auto it = NewIterator(first_key(), &ignored);
-  for (; it->Valid(); it->Next()) {
-    const CellKey& key = it->cell().key;
-    if (cells++ != 0 && !(last < key)) return Damaged(*source_, "order");
-    const auto row = FilterKey::Row(key.row);
-    if (!MayContain(row) || !MayContain(FilterKey::Prefix(key.row)) ||
-        !MayContain(FilterKey::RowCol(row, key.qualifier))) {
-      return Damaged(*source_, "filter: it lacks a cell");
-    }
-    last = OwnedCellKey(key);
-  }
-  if (!it->status().ok()) return it->status();
-  if (cells != cell_count() || !(last == last_key())) {
-    return Damaged(*source_, "tail: it is of other cells");
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace mini_kv

@@ -5,13 +5,12 @@
 //   data block     cells (cell.h) | checksum (8)
 //   ...            contiguous from offset 0
 //   filter block   as rowbloom wrote it, or nothing
-//   tail           number of cells (8) | filter size (8) | size of the filter's
-//                  own tail (8) | first key | for each data block its size (8)
-//                  and its last key | checksum (8)
+//   tail           number of cells (8) | size of the filter's own tail (8) |
+//                  first key | for each data block its size (8) and its last
+//                  key | checksum (8)
 //   tail size (8)
 //
-// A key is: row size (4) | qualifier size (4) | row | qualifier. Checksums are
-// seeded with the offset of the bytes that they cover.
+// Checksums are seeded with the offset of the bytes that they cover.
 
 #ifndef ROWBLOOM_EXAMPLES_MINI_KV_SST_H_
 #define ROWBLOOM_EXAMPLES_MINI_KV_SST_H_
@@ -19,7 +18,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -61,7 +59,7 @@ inline uint64_t FilterIdOf(std::string_view path) {
 
 // Writes an SST and, within it, the filter of its cells.
 //
-//   SstWriter writer(std::move(sink), filter_options, 4096, cache, filter_id);
+//   SstWriter writer(path, filter_options, 4096, cache);
 //   for (...) writer.Add(cell);                  // in order
 //   absl::Status status = writer.Finish();       // complete and synced
 //
@@ -70,25 +68,23 @@ inline uint64_t FilterIdOf(std::string_view path) {
 class SstWriter {
  public:
   // Bloom type NONE writes no filter block. The filter's chunks go into `cache`
-  // under `filter_id` while they are written, so that the first gets of the new
-  // file read none.
-  SstWriter(std::unique_ptr<rowbloom::FileSink> sink,
+  // while they are written, so that the first gets of the new file read none.
+  SstWriter(const std::string& path,
             const rowbloom::FilterOptions& filter_options,
-            size_t block_size_bytes, rowbloom::FilterCache* cache,
-            uint64_t filter_id);
+            size_t block_size_bytes, rowbloom::FilterCache* cache);
 
   // Each key must be greater than the one before.
   absl::Status Add(const Cell& cell);
   absl::Status Finish();
 
-  // The size of the data blocks so far.
-  uint64_t data_bytes() const { return tail_.filter_offset() + block_.size(); }
+  uint64_t cell_count() const { return tail_.cell_count; }
 
  private:
   void CloseBlock();
   void Append(std::string_view bytes);
 
-  const std::unique_ptr<rowbloom::FileSink> sink_;
+  const absl::StatusOr<std::unique_ptr<rowbloom::FileSink>> sink_;
+  absl::Status status_;
   const bool has_filter_;
   const size_t block_size_bytes_;
   // The filter is collected in memory while data blocks go to the file, because
@@ -98,7 +94,6 @@ class SstWriter {
   const std::unique_ptr<rowbloom::FilterChunkObserver> warmer_;
   rowbloom::FilterBlockWriter filter_writer_;
 
-  absl::Status status_;
   std::string block_;  // Cells of the open data block.
   OwnedCellKey last_key_;
   SstTail tail_;
@@ -112,31 +107,30 @@ struct ReadStats {
 
 // Reads an SST: asks its filter first, then reads one data block.
 //
-//   auto sst = SstReader::Open(path, number, {&cache, &filter_stats});
+//   auto sst = SstReader::Open(path, number, filter_reader_options);
 //   if (!sst.ok()) return sst.status();
 //   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
-//   if ((*sst)->Covers(cell_key) && (*sst)->MayContain(key)) {
-//     found = (*sst)->Get(cell_key, &value, &read_stats);
+//   if ((*sst)->Covers(row) && (*sst)->MayContain(key)) {
+//     const auto cells = (*sst)->NewIterator({row, qualifier}, &read_stats);
+//     (*sst)->TellOutcome(key, found);           // It was there, or was not.
 //   }
 //
 // The tail is in memory; data blocks are read each time. Immutable after
-// Open(). Open(), Get() and iterators are strict: DataLoss for damaged cells. A
+// Open(). Open() and iterators are strict: DataLoss for damaged cells. A
 // damaged filter is not an error: the file is then read without it.
 class SstReader {
  public:
-  // Cache and stats are shared by all SSTs, and must outlive them.
-  struct Filtering {
-    rowbloom::FilterCache* cache = nullptr;
-    rowbloom::FilterStats* stats = nullptr;
-    int level = 0;  // This SST's level.
-  };
+  // The store sets the SST's level, and the cache and the statistics, which all
+  // SSTs share and which must outlive them.
   static absl::StatusOr<std::shared_ptr<const SstReader>> Open(
-      const std::string& path, uint64_t number, const Filtering& filtering);
+      const std::string& path, uint64_t number,
+      const rowbloom::FilterReaderOptions& options);
   ~SstReader();
   SstReader(const SstReader&) = delete;
   SstReader& operator=(const SstReader&) = delete;
 
   uint64_t number() const { return number_; }
+  int level() const { return filter_options_.level; }
   CellKey first_key() const { return tail_.first_key; }
   CellKey last_key() const { return tail_.blocks.back().last_key; }
   uint64_t cell_count() const { return tail_.cell_count; }
@@ -149,10 +143,10 @@ class SstReader {
     return filter_ == nullptr ? cell_count() : filter_->properties().key_count;
   }
 
-  // True if the file's key range includes the cell, or may include the row, or
-  // a row with the prefix.
-  bool Covers(const CellKey& key) const;
-  bool CoversRows(const rowbloom::FilterKey& rows) const;
+  // True if the file's key range may include the row.
+  bool Covers(std::string_view row) const {
+    return first_key().row <= row && row <= last_key().row;
+  }
 
   // False only if the file has no cell of that key, or row. True without a
   // filter.
@@ -165,32 +159,24 @@ class SstReader {
     if (filter_ != nullptr) filter_->TellOutcome(key_was_there);
   }
 
-  // Sets *value, to nullopt for a tombstone, if the file has the cell.
-  absl::StatusOr<bool> Get(const CellKey& key,
-                           std::optional<std::string>* value,
-                           ReadStats* stats) const;
-  // Starts at the first cell that is not less than `from`. The reader and
-  // `stats` must outlive it.
+  // Starts at the first cell that is not less than `from`, and reads its block.
+  // The reader and `stats` must outlive it.
   std::unique_ptr<CellIterator> NewIterator(const CellKey& from,
                                             ReadStats* stats) const;
 
   // The reason why the file's filter block cannot be used.
   const absl::Status& filter_status() const { return filter_status_; }
-  // Reads everything: checksums, order, and that the filter has each cell.
-  absl::Status Verify() const;
 
  private:
   class Iterator;
 
-  SstReader(uint64_t number,
-            std::unique_ptr<rowbloom::RandomAccessSource> source, SstTail tail,
-            const Filtering& filtering);
+  explicit SstReader(uint64_t number) : number_(number) {}
   void OpenFilter();
 
   const uint64_t number_;
-  const std::unique_ptr<rowbloom::RandomAccessSource> source_;
-  const SstTail tail_;
-  const Filtering filtering_;
+  std::unique_ptr<rowbloom::RandomAccessSource> source_;
+  SstTail tail_;
+  rowbloom::FilterReaderOptions filter_options_;
   absl::Status filter_status_;
   std::unique_ptr<rowbloom::FilterReader> filter_;
 };
