@@ -112,7 +112,7 @@ struct ReadStats {
 //   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
 //   if ((*sst)->Covers(row) && (*sst)->MayContain(key)) {
 //     const auto cells = (*sst)->NewIterator({row, qualifier}, &read_stats);
-//     (*sst)->TellOutcome(key, found);           // It was there, or was not.
+//     (*sst)->TellOutcome(found);                // It was there, or was not.
 //   }
 //
 // The tail is in memory; data blocks are read each time. Immutable after
