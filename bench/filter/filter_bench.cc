@@ -32,7 +32,6 @@
 #include "absl/types/span.h"
 #include "bench/filter/peer.h"
 #include "bench/micro.h"
-#include "bench/program.h"
 #include "bench/split_mix.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
