@@ -51,7 +51,7 @@ KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, bool shares_memory,
       value_size(size),
       run_ends(EndsOfRuns(shape)),
       key_count(run_ends.back()),
-      zipf(key_count),
+      zipf(key_count, kZipfExponent),
       // One shard has one order of use for all blocks.
       cache(rocksdb::NewLRUCache(0, /*num_shard_bits=*/0)),
       run_(*run),

@@ -93,7 +93,7 @@ KeySet Events(const Options& options) {
                    "-tenant.fixed:4,user.delimiter:/,-time.fixed:8"};
   const uint64_t count = options.quick ? 100000 : 1000000;
   const uint64_t tenants = count / 500;
-  const ZipfSampler zipf(tenants);
+  const ZipfSampler zipf(tenants, kZipfExponent);
   const auto big_endian = [](uint64_t value, size_t size) {
     std::string bytes(size, '\0');
     for (size_t i = size; i-- > 0; value >>= 8) {

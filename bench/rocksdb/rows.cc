@@ -82,7 +82,7 @@ class RowsBench {
         data_(run->options.input, run->options.Or(run->options.rows, 20000, 0)),
         gets_(run->options.Or(run->options.gets, 5000, 100000)) {
     run_.progress.Begin("choose the point gets", 0);
-    const ZipfSampler zipf(data_.row_count());
+    const ZipfSampler zipf(data_.row_count(), kZipfExponent);
     for (const Query query : kReportedQueries) {
       for (const Mix mix : kMixes) {
         lists_.push_back(MakeGets(data_, query, mix, zipf, gets_));
