@@ -198,9 +198,7 @@ PROGRAMS = {
          "--filters rocksdb_bloom:10,compact_total_memory",
          check_planned_bits),
         ("kvrocks --quick --rows 10000", check_kvrocks),
-        ("mini_kv --rows 8000 --gets 20000 --memtable_size_bytes 100000 "
-         "--file_size_bytes 100000 --level1_size_bytes 200000",
-         check_mini_kv)],
+        ("mini_kv --quick", check_mini_kv)],
     "rows_bench": [("--rows 500", None)],
 }
 

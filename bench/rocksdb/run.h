@@ -57,7 +57,6 @@ class Latencies {
 // The default of an optional number depends on the command; see Or().
 struct Options {
   bool quick = false;
-  std::string json = "/dev/stdout";
   std::string directory;              // Empty: a temporary one.
   std::vector<std::string> policies;  // Empty: all of the command.
   std::optional<uint64_t> gets;
@@ -79,12 +78,6 @@ struct Options {
   std::vector<double> cache_shares = {0.1, 0.02};
   std::vector<int> threads = {2};
   std::optional<double> seconds;
-  // mini_kv
-  std::optional<uint64_t> memtable_size_bytes;
-  std::optional<uint64_t> file_size_bytes;
-  std::optional<uint64_t> level1_size_bytes;
-  uint64_t level_ratio = 4;
-  uint64_t filter_cache_bytes = 32 << 20;
 
   // The given number, or that of a quick or a full run.
   uint64_t Or(const std::optional<uint64_t>& given, uint64_t of_quick_run,
