@@ -13,12 +13,9 @@
 #include <vector>
 
 #include "bench/progress.h"
-#include "bench/work_directory.h"
-#include "nlohmann/json.hpp"
 
+#include "bench/program.h"
 namespace rowbloom::bench {
-
-using Json = nlohmann::ordered_json;
 
 // The number by a format of printf().
 std::string Number(double value, const char* format);
@@ -87,17 +84,20 @@ struct Options {
 };
 
 struct Run {
-  explicit Run(const Options& given)
-      : options(given),
-        directory(given.directory, "reads_bench", /*keep=*/false) {}
+  // Makes the directory of the databases: the one that the user named, which
+  // stays, or a temporary one, which is removed at the end.
+  explicit Run(const Options& given);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   std::string NewPath() {
-    return directory.path() + "/" + std::to_string(++database_count);
+    return directory + "/" + std::to_string(++database_count);
   }
 
   const Options options;
   Progress progress;
-  const WorkDirectory directory;
+  std::string directory;
   int database_count = 0;
   Answers answers;
 };
