@@ -113,7 +113,7 @@ def check_cache(results):
 
 def check_time(results):
     for run in results["time"]["runs"]:
-        assert run["operations_per_second"] > 0 and run["p50_us"] > 0, run
+        assert run["throughput"] > 0 and run["p50_us"] > 0, run
     none, bloom = (one(results["time"]["runs"], filter=name, workload="absent")
                    for name in ["none", "rocksdb_bloom:10"])
     assert none["data_reads"] > 20 * bloom["data_reads"], (none, bloom)

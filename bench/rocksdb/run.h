@@ -6,22 +6,30 @@
 #define ROWBLOOM_BENCH_ROCKSDB_RUN_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench/program.h"
 #include "bench/progress.h"
 
-#include "bench/program.h"
 namespace rowbloom::bench {
 
 // The number by a format of printf().
 std::string Number(double value, const char* format);
 
-// The value below which this share of the values is; 0.5 gives the median.
-double Quantile(std::vector<double> values, double quantile);
+// Calls measure(i) for each of `count` contestants in turn in every round. It
+// returns numbers by their names. Returns, for each contestant, the median and
+// the quartiles of each number, NAME and NAME_quartiles, and, if there is a
+// `base`, those of its ratio to the same number of contestant `base` in the
+// same round, NAME_ratio.
+std::vector<Json> CompareInRounds(uint64_t rounds, size_t count,
+                                  std::optional<size_t> base,
+                                  const std::function<Json(size_t i)>& measure);
 
 // The answers that were compared with what was loaded.
 class Answers {
