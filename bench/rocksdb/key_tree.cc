@@ -75,8 +75,7 @@ std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
 }
 
 std::unique_ptr<Tree> KeyTree::BuildWith(const std::string& policy,
-                                         double bits_per_key,
-                                         double* bits_asked) {
+                                         double bits_per_key) {
   double asked = bits_per_key;
   double nearest_asked = asked;
   double nearest_off = HUGE_VAL;
@@ -90,7 +89,6 @@ std::unique_ptr<Tree> KeyTree::BuildWith(const std::string& policy,
     const bool is_last = trial == kMostTrials && asked == nearest_asked;
     if (policy == kNone || std::abs(off) <= kBitsTolerance || is_last ||
         trial > kMostTrials) {
-      *bits_asked = asked;
       return tree;
     }
     asked = trial == kMostTrials ? nearest_asked : asked + off;
@@ -152,6 +150,16 @@ void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers) {
   answers->Add(get.level == 0 ? status.IsNotFound()
                               : status.ok() && value == ValueOf(get.key),
                get.level == 0 ? "absent" : "present", get.key);
+}
+
+Wasted& Wasted::operator+=(const Wasted& other) {
+  gets += other.gets;
+  reads += other.reads;
+  reads_by_level.resize(other.reads_by_level.size());
+  for (size_t i = 0; i < reads_by_level.size(); ++i) {
+    reads_by_level[i] += other.reads_by_level[i];
+  }
+  return *this;
 }
 
 Wasted CountWasted(rocksdb::DB* db, int level_count,

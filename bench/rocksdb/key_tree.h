@@ -47,9 +47,9 @@ class KeyTree {
   // Gives the policy this number of bits per key.
   std::unique_ptr<Tree> Build(const std::string& policy, double bits_asked);
   // Gives it what makes its filters take this number of bits per key, as nearly
-  // as a few trials allow, and returns that in `bits_asked`.
+  // as a few trials allow.
   std::unique_ptr<Tree> BuildWith(const std::string& policy,
-                                  double bits_per_key, double* bits_asked);
+                                  double bits_per_key);
 
   std::string Key(uint64_t index) const;
   std::string AbsentKey(uint64_t index) const;  // For any index below 2^40.
@@ -100,6 +100,7 @@ struct Wasted {
   // Index 0 is L0. Known only if each get has its level.
   std::vector<uint64_t> reads_by_level;
 
+  Wasted& operator+=(const Wasted& other);
   double PerThousand() const {
     return 1000 * static_cast<double>(reads) / static_cast<double>(gets);
   }
