@@ -446,17 +446,11 @@ GetCostOptions ModelOptions(const Case& c, size_t capacity_bytes,
   return options;
 }
 
-// The bits per key that the model chooses.
-Json ModelChoice(const Case& c, const std::vector<TreeRun>& runs,
-                 const GetCostOptions& get) {
+FilterBudgetPlan PlanOf(const std::vector<TreeRun>& runs,
+                        const GetCostOptions& get, const FilterCost& cost) {
   TotalMemoryOptions options;
   options.get = get;
-  const TotalMemoryPlan plan = OrThrow(PlanTotalMemory(
-      OrThrow(FilterCost::OfFamily("compact", kKeysPerPartition)), runs,
-      options));
-  Json choice = c.ToJson();
-  choice["bits_per_key"] = plan.filters.bits_per_key;
-  return choice;
+  return OrThrow(PlanTotalMemory(cost, runs, options)).filters;
 }
 
 // The plan that `rowbloom plan --cache_bytes` prints for this tree. It
@@ -464,21 +458,21 @@ Json ModelChoice(const Case& c, const std::vector<TreeRun>& runs,
 // default latency.
 Json PolicyPlan(const Case& c, const std::vector<TreeRun>& runs,
                 size_t capacity_bytes) {
-  TotalMemoryOptions options;
-  options.get = ModelOptions(c, capacity_bytes, GetCostOptions().read_us);
-  options.get.high_priority_share = GetCostOptions().high_priority_share;
-  options.get.zipf_exponent = 0;
-  options.get.missing_share = std::max(c.workload->missing_share,
-                                       FilterBudgetOptions::kMinMissingShare);
-  const TotalMemoryPlan plan = OrThrow(
-      PlanTotalMemory(OrThrow(FilterCost::OfFamily("compact")), runs, options));
+  const GetCostOptions defaults;
+  GetCostOptions get = ModelOptions(c, capacity_bytes, defaults.read_us);
+  get.high_priority_share = defaults.high_priority_share;
+  get.zipf_exponent = 0;
+  get.missing_share =
+      std::max(get.missing_share, FilterBudgetOptions::kMinMissingShare);
+  const FilterBudgetPlan plan =
+      PlanOf(runs, get, OrThrow(FilterCost::OfFamily("compact")));
   Json bits = Json::array();
-  for (const RunBudget& run : plan.filters.runs) {
+  for (const RunBudget& run : plan.runs) {
     bits.push_back(run.setting.bits_per_key);
   }
   return {{"total_memory_bytes", capacity_bytes},
-          {"missing_share", options.get.missing_share},
-          {"bits_per_key", plan.filters.bits_per_key},
+          {"missing_share", get.missing_share},
+          {"bits_per_key", plan.bits_per_key},
           {"bits_by_run", std::move(bits)}};
 }
 
@@ -539,8 +533,11 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
     runs.push_back(std::move(json));
   }
   if (HasModel(*c.workload)) {
-    model_choices->push_back(
-        ModelChoice(c, tree_runs, ModelOptions(c, capacity, read_us)));
+    Json& choice = model_choices->emplace_back(c.ToJson());
+    choice["bits_per_key"] =
+        PlanOf(tree_runs, ModelOptions(c, capacity, read_us),
+               OrThrow(FilterCost::OfFamily("compact", kKeysPerPartition)))
+            .bits_per_key;
   }
   return runs;
 }
@@ -600,7 +597,6 @@ Json MeasureTime(Run* run) {
   }
   const std::string sst = AnySstOf(contestants.front().tree->db());
   Json result = {{"levels", keys.levels},
-                 {"value_size_bytes", kValueSize},
                  {"device_before", MeasureDevice(sst)}};
   std::string table_options;
   Check(rocksdb::GetStringFromColumnFamilyOptions(
