@@ -152,22 +152,11 @@ void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers) {
                get.level == 0 ? "absent" : "present", get.key);
 }
 
-Wasted& Wasted::operator+=(const Wasted& other) {
-  gets += other.gets;
-  reads += other.reads;
-  reads_by_level.resize(other.reads_by_level.size());
-  for (size_t i = 0; i < reads_by_level.size(); ++i) {
-    reads_by_level[i] += other.reads_by_level[i];
-  }
-  return *this;
-}
-
-Wasted CountWasted(rocksdb::DB* db, int level_count,
-                   const std::function<Get()>& gets, uint64_t most_gets,
-                   uint64_t most_wasted, bool fill_cache, Run* run) {
+Wasted CountWasted(rocksdb::DB* db, const std::function<Get()>& gets,
+                   uint64_t most_gets, uint64_t most_wasted, bool fill_cache,
+                   Run* run) {
   Wasted wasted;
   uint64_t necessary = 0;
-  std::vector<uint64_t> necessary_by_level(level_count + 1);
   StartCounting();
   while (wasted.gets < most_gets) {
     const Get get = gets();
@@ -176,9 +165,7 @@ Wasted CountWasted(rocksdb::DB* db, int level_count,
     if (get.level > 0) {
       // A get ends with the run that has its key, after one block of it, which
       // may be cached.
-      const uint64_t needed = DataReadsOfLevel(get.level) - before;
-      necessary_by_level[get.level] += needed;
-      necessary += needed;
+      necessary += DataReadsOfLevel(get.level) - before;
     } else if (get.level == Get::kSomewhere) {
       ++necessary;
     }
@@ -187,12 +174,7 @@ Wasted CountWasted(rocksdb::DB* db, int level_count,
       break;
     }
   }
-  const ReadCounts counts = StopCounting(level_count);
-  wasted.reads = counts.data_reads - necessary;
-  for (int level = 0; level <= level_count; ++level) {
-    wasted.reads_by_level.push_back(counts.data_reads_by_level[level] -
-                                    necessary_by_level[level]);
-  }
+  wasted.reads = StopCounting() - necessary;
   return wasted;
 }
 

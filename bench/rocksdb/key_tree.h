@@ -5,7 +5,7 @@
 //
 //   KeyTree keys(shape, &run);
 //   auto tree = keys.Build("compact", 10);
-//   Wasted w = CountWasted(tree->db(), levels,
+//   Wasted w = CountWasted(tree->db(),
 //                          GetsOf(keys, {0.5, Mix::kUniform}, seed), 100000,
 //                          2000, /*fill_cache=*/false, &run);
 //   w.reads / w.gets
@@ -97,10 +97,11 @@ void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers);
 struct Wasted {
   uint64_t gets = 0;
   uint64_t reads = 0;  // Data blocks that did not hold the key.
-  // Index 0 is L0. Known only if each get has its level.
-  std::vector<uint64_t> reads_by_level;
 
-  Wasted& operator+=(const Wasted& other);
+  void operator+=(const Wasted& other) {
+    gets += other.gets;
+    reads += other.reads;
+  }
   double PerThousand() const {
     return 1000 * static_cast<double>(reads) / static_cast<double>(gets);
   }
@@ -109,9 +110,9 @@ struct Wasted {
 // Ends with `most_gets`, or with `most_wasted` wasted reads: they are then
 // known well enough. If `fill_cache`, data blocks that are read go to the block
 // cache.
-Wasted CountWasted(rocksdb::DB* db, int level_count,
-                   const std::function<Get()>& gets, uint64_t most_gets,
-                   uint64_t most_wasted, bool fill_cache, Run* run);
+Wasted CountWasted(rocksdb::DB* db, const std::function<Get()>& gets,
+                   uint64_t most_gets, uint64_t most_wasted, bool fill_cache,
+                   Run* run);
 
 }  // namespace rowbloom::bench
 

@@ -78,21 +78,7 @@ void WarmUp(const KeyTree& keys, rocksdb::DB* db, const GetMix& mix,
   ask(GetsOf(keys, {0, mix.popularity}, kPresentSeed), 100 * cache_blocks,
       cache_blocks);
   ask(GetsOf(keys, mix, kWarmUpSeed), kMostGets, 2 * cache_blocks);
-  StopCounting(0);
-}
-
-Json RunJson(const Tree& tree, const GetMix& mix, const Wasted& wasted) {
-  Json by_level;
-  for (const Level& level : tree.levels) {
-    by_level[std::to_string(level.level)] =
-        1000 * static_cast<double>(wasted.reads_by_level.at(level.level)) /
-        static_cast<double>(wasted.gets);
-  }
-  return {{"missing_share", mix.missing_share},
-          {"mix", MixName(mix.popularity)},
-          {"cache_share", mix.cache_share},
-          {"wasted_reads_per_1000_gets", wasted.PerThousand()},
-          {"wasted_reads_per_1000_gets_by_level", std::move(by_level)}};
+  StopCounting();
 }
 
 Json CountOne(const KeyTree& keys, const Tree& tree, const GetMix& mix,
@@ -107,31 +93,28 @@ Json CountOne(const KeyTree& keys, const Tree& tree, const GetMix& mix,
   }
   Wasted sum;
   for (uint64_t i = 0; i < kRepetitions; ++i) {
-    sum += CountWasted(tree.db(), static_cast<int>(keys.run_ends.size()),
-                       GetsOf(keys, mix, kGetSeed + i), most_gets, kMostWasted,
-                       cached, run);
+    sum += CountWasted(tree.db(), GetsOf(keys, mix, kGetSeed + i), most_gets,
+                       kMostWasted, cached, run);
   }
   keys.cache->SetCapacity(0);
-  return RunJson(tree, mix, sum);
+  return {{"missing_share", mix.missing_share},
+          {"mix", MixName(mix.popularity)},
+          {"cache_share", mix.cache_share},
+          {"wasted_reads_per_1000_gets", sum.PerThousand()}};
 }
 
-// Adds the counts of one policy to `policies` and `runs` of `results`.
+// Adds the counts of one policy to `runs` of `results`.
 void Count(const KeyTree& keys, const Tree& tree, const std::string& policy,
            const std::vector<GetMix>& mixes, Json* results, Run* run) {
   const uint64_t most_gets = run->options.Or(run->options.gets, 10000, 100000);
-  Json head = {{"policy", policy}, {"bits_per_key", tree.all.BitsPerKey()}};
   run->progress.Begin("ask " + policy, mixes.size() * kRepetitions * most_gets);
   for (const GetMix& mix : mixes) {
-    Json counted = head;
+    Json counted = {{"policy", policy},
+                    {"bits_per_key", tree.all.BitsPerKey()}};
     counted.update(CountOne(keys, tree, mix, most_gets, run));
     (*results)["runs"].push_back(std::move(counted));
   }
   run->progress.End();
-  Json& by_level = head["bits_per_key_by_level"];
-  for (const Level& level : tree.levels) {
-    by_level[std::to_string(level.level)] = level.BitsPerKey();
-  }
-  (*results)["policies"].push_back(std::move(head));
 }
 
 // The wasted reads of rocksdb_bloom in the same gets, if its filters take about

@@ -230,7 +230,7 @@ class KvrocksBench {
       const Cell cell = data_.Draw(query, i, Scramble(n, kFieldSeed));
       StartCounting();
       bool found = Get(metadata, MetadataKey(cell.row), kMetadataSize);
-      metadata_reads += StopCounting(kLevelCount).data_reads;
+      metadata_reads += StopCounting();
       run_.answers.Add(found == (call != Call::kAbsentKey), CallName(call),
                        cell.row);
       run_.progress.Add(1);
@@ -247,7 +247,7 @@ class KvrocksBench {
                 kFieldValueSize);
         is_right = found == (call == Call::kPresentField);
       }
-      field_reads += StopCounting(kLevelCount).data_reads;
+      field_reads += StopCounting();
       run_.answers.Add(is_right, CallName(call), cell.row);
     }
     const double count = static_cast<double>(calls_);

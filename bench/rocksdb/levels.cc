@@ -282,8 +282,7 @@ class LevelsBench {
                        Encoded(segments));
       run_.progress.Add(1);
     }
-    return static_cast<double>(StopCounting(kLevelCount).data_reads) /
-           static_cast<double>(gets_);
+    return static_cast<double>(StopCounting()) / static_cast<double>(gets_);
   }
 
   Run& run_;

@@ -173,8 +173,7 @@ class RowsBench {
       run_.answers.Add(is_right, QueryName(list.query), cell.row);
       run_.progress.Add(1);
     }
-    const double reads =
-        static_cast<double>(StopCounting(kLevelCount).data_reads);
+    const double reads = static_cast<double>(StopCounting());
     const double gets = static_cast<double>(list.cells.size());
     const double necessary = list.query == Query::kPresentCell ? gets : 0;
     return {{"gets", list.cells.size()},

@@ -307,20 +307,12 @@ void StartCounting() {
   rocksdb::get_perf_context()->Reset();
 }
 
-ReadCounts StopCounting(int level_count) {
-  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+uint64_t StopCounting() {
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
-  ReadCounts counts;
-  if (MetadataReads(perf) != 0) {
+  if (MetadataReads(*rocksdb::get_perf_context()) != 0) {
     throw std::runtime_error("indexes or filters did not stay in memory");
   }
-  counts.data_reads = DataReads();
-  counts.data_reads_by_level.assign(level_count + 1, 0);
-  for (const auto& [level, of_level] : *perf.level_to_perf_context) {
-    if (level > static_cast<uint32_t>(level_count)) continue;
-    counts.data_reads_by_level[level] = of_level.block_cache_miss_count;
-  }
-  return counts;
+  return DataReads();
 }
 
 uint64_t DataReads() {

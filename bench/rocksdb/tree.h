@@ -134,16 +134,11 @@ std::unique_ptr<Tree> BuildAsLarge(
     const std::function<std::unique_ptr<Tree>(double bits)>& build,
     const std::function<double(const Tree&)>& wanted_bytes, double* bits);
 
-// The reads of point gets of this thread, as RocksDB's PerfContext counts them.
-// Data blocks are the misses of the block cache.
-struct ReadCounts {
-  uint64_t data_reads = 0;
-  std::vector<uint64_t> data_reads_by_level;  // Index 0 is L0.
-};
-
+// The data blocks that point gets of this thread read, as RocksDB's PerfContext
+// counts them: the misses of the block cache. StopCounting() returns them and
+// throws std::runtime_error if an index or a filter was read.
 void StartCounting();
-// Throws std::runtime_error if an index or a filter was read.
-ReadCounts StopCounting(int level_count);
+uint64_t StopCounting();
 
 // Counts since StartCounting().
 uint64_t DataReads();
