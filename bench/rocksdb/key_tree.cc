@@ -14,9 +14,8 @@ constexpr uint64_t kAbsentKeys = uint64_t{1} << 40;
 constexpr uint64_t kMissSeed = 1;
 constexpr uint64_t kKeySeed = 2;
 constexpr uint64_t kEpochSeed = 3;
-// Filters that take as many more or fewer bits per key are built again.
-constexpr double kBitsTolerance = 0.05;
-constexpr int kMostTrials = 4;
+// Filters of 10 bits per key have 9.95 to 10.05.
+constexpr double kBytesTolerance = 0.005;
 // Wasted reads are compared with their limit after so many gets.
 constexpr uint64_t kStep = 5000;
 
@@ -77,22 +76,12 @@ std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
 std::unique_ptr<Tree> KeyTree::BuildWith(const std::string& policy,
                                          double bits_per_key) {
   double asked = bits_per_key;
-  double nearest_asked = asked;
-  double nearest_off = HUGE_VAL;
-  for (int trial = 1;; ++trial) {
-    auto tree = Build(policy, asked);
-    const double off = bits_per_key - tree->all.BitsPerKey();
-    if (std::abs(off) < std::abs(nearest_off)) {
-      nearest_off = off;
-      nearest_asked = asked;
-    }
-    const bool is_last = trial == kMostTrials && asked == nearest_asked;
-    if (policy == kNone || std::abs(off) <= kBitsTolerance || is_last ||
-        trial > kMostTrials) {
-      return tree;
-    }
-    asked = trial == kMostTrials ? nearest_asked : asked + off;
-  }
+  return BuildAsLarge([&](double bits) { return Build(policy, bits); },
+                      [&](const Tree& tree) {
+                        return bits_per_key *
+                               static_cast<double>(tree.all.keys) / 8;
+                      },
+                      kBytesTolerance, &asked);
 }
 
 void KeyTree::Fill(int level, Database* database) {

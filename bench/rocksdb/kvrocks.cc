@@ -207,7 +207,8 @@ class KvrocksBench {
     };
     double bits = kBitsPerKey;
     auto tree = bench::BuildAsLarge(
-        build, [bytes](const Tree&) { return *bytes; }, &bits);
+        build, [bytes](const Tree&) { return *bytes; },
+        /*tolerance=*/0.02, &bits);
     if (contender.name == std::string(kBloom)) {
       *bytes = static_cast<double>(tree->all.filter_bytes);
     }

@@ -103,7 +103,7 @@ class RowsBench {
                                 static_cast<double>(built.all.filter_keys) /
                                 static_cast<double>(bloom->filter_keys);
           },
-          &asked);
+          /*tolerance=*/0.02, &asked);
       const Level& filters = tree->all;
       if (name == kBloom) bloom = filters;
       run_.progress.Begin("ask " + name,

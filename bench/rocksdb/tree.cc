@@ -230,15 +230,15 @@ int LevelOf(uint64_t hash) {
 
 std::unique_ptr<Tree> BuildAsLarge(
     const std::function<std::unique_ptr<Tree>(double bits)>& build,
-    const std::function<double(const Tree&)>& wanted_bytes, double* bits) {
-  constexpr double kTolerance = 0.02;
+    const std::function<double(const Tree&)>& wanted_bytes, double tolerance,
+    double* bits) {
   constexpr int kMostTrials = 4;
   for (int trial = 1;; ++trial) {
     auto tree = build(*bits);
     const auto bytes = static_cast<double>(tree->all.filter_bytes);
     const double wanted = wanted_bytes(*tree);
     if (bytes == 0 || wanted == 0 || trial == kMostTrials ||
-        std::abs(bytes / wanted - 1) <= kTolerance) {
+        std::abs(bytes / wanted - 1) <= tolerance) {
       return tree;
     }
     *bits *= wanted / bytes;

@@ -128,11 +128,12 @@ struct Tree {
 };
 
 // Builds trees with more or fewer bits per key until the filters of one take
-// wanted_bytes(tree), within 2%, or a few trials have passed. 0 bytes: any.
-// Sets `bits` to those that `build` was last called with.
+// wanted_bytes(tree), within this share of them, or a few trials have passed. 0
+// bytes: any. Sets `bits` to those that `build` was last called with.
 std::unique_ptr<Tree> BuildAsLarge(
     const std::function<std::unique_ptr<Tree>(double bits)>& build,
-    const std::function<double(const Tree&)>& wanted_bytes, double* bits);
+    const std::function<double(const Tree&)>& wanted_bytes, double tolerance,
+    double* bits);
 
 // The data blocks that point gets of this thread read, as RocksDB's PerfContext
 // counts them: the misses of the block cache. StopCounting() returns them and
