@@ -12,7 +12,7 @@ namespace rowbloom::bench {
 
 nlohmann::ordered_json MachineJson();
 
-// Of this thread, and of all threads of this process.
+// The processor time of this thread, and that of all threads of the process.
 double ThreadCpuSeconds();
 double ProcessCpuSeconds();
 

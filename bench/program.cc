@@ -82,7 +82,7 @@ int RunToJson(const char* name, CLI::App* app, int argc, char** argv,
     command->add_option("--json", path, "Write the results to this file");
   }
   return RunProgram(name, app, argc, argv, [&] {
-    WriteText(path, "", std::ios::app);  // What it has stays until the end.
+    WriteText(path, "", std::ios::app);  // Its content stays until the end.
     Json results = {{"format_version", 1}, {"machine", MachineJson()}};
     results.update(measure(), /*merge_objects=*/true);
     // Paths and names need not be UTF-8.

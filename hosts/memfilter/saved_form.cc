@@ -23,7 +23,7 @@ std::string_view MemFilterKindName(MemFilterKind kind) {
   constexpr std::string_view kNames[] = {"standard", "counting", "scalable",
                                          "dynamic",  "split",    "balanced",
                                          "matrix",   "redisson"};
-  const size_t i = static_cast<size_t>(kind) - 1;  // Of kind 0, SIZE_MAX.
+  const size_t i = static_cast<size_t>(kind) - 1;  // Kind 0 becomes SIZE_MAX.
   return i < std::size(kNames) ? kNames[i] : "unknown";
 }
 
