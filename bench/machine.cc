@@ -27,6 +27,13 @@ std::string CpuModel() {
   return "unknown";
 }
 
+double Seconds(clockid_t clock) {
+  timespec now = {};
+  clock_gettime(clock, &now);
+  return static_cast<double>(now.tv_sec) +
+         1e-9 * static_cast<double>(now.tv_nsec);
+}
+
 }  // namespace
 
 nlohmann::ordered_json MachineJson() {
@@ -50,11 +57,7 @@ nlohmann::ordered_json MachineJson() {
   };
 }
 
-double ProcessCpuSeconds() {
-  timespec now = {};
-  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) +
-         1e-9 * static_cast<double>(now.tv_nsec);
-}
+double ThreadCpuSeconds() { return Seconds(CLOCK_THREAD_CPUTIME_ID); }
+double ProcessCpuSeconds() { return Seconds(CLOCK_PROCESS_CPUTIME_ID); }
 
 }  // namespace rowbloom::bench

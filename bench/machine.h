@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The machine, commit and command of a result, which are the `machine` of the
-// JSON files; and the processor time of this process.
+// JSON files; and processor times.
 
 #ifndef ROWBLOOM_BENCH_MACHINE_H_
 #define ROWBLOOM_BENCH_MACHINE_H_
@@ -12,7 +12,8 @@ namespace rowbloom::bench {
 
 nlohmann::ordered_json MachineJson();
 
-// Summed over all threads of this process.
+// The processor time of this thread, and that of all threads of the process.
+double ThreadCpuSeconds();
 double ProcessCpuSeconds();
 
 }  // namespace rowbloom::bench

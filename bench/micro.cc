@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "bench/machine.h"
-#include "bench/program.h"
 
 namespace rowbloom::bench {
 namespace {

@@ -15,10 +15,8 @@
 #include <cstdint>
 #include <functional>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "bench/or_throw.h"
+#include "bench/program.h"
 #include "benchmark/benchmark.h"
 
 namespace rowbloom::bench {

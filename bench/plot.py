@@ -261,22 +261,6 @@ def memory(results, args):
          if not (args.missing_share and "hits_only" in run["policy"])])
 
 
-@kind("reads_bench keys", tree=["leveled", "universal"],
-      missing_share=MISSING)
-def levels(results, args):
-    """wasted reads by level"""
-    return draw_lines(
-        "Data blocks read for nothing, by level", "level, and its keys",
-        WASTED_LABEL, [
-            (f"{run['policy']}, {run['bits_per_key']:.1f} bits",
-             f"L{level['level']}\n{level['keys']:,}", reads)
-            for tree in select(results["reads"]["trees"], args, "tree")
-            for run in select(tree["runs"], args, "missing_share")
-            if run["mix"] == "uniform" and not run["cache_share"]
-            for level, reads in zip(tree["levels"],
-                                    run[WASTED + "_by_level"].values())])
-
-
 @kind("reads_bench levels", keys=["events", "words"])
 def key_levels(results, args):
     """which questions a filter answers: reads by policy and level of the key"""

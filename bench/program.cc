@@ -2,15 +2,15 @@
 
 #include "bench/program.h"
 
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <fstream>
 #include <new>
-#include <string>
 #include <string_view>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
+#include "bench/machine.h"
 #include "bench/progress.h"
 
 namespace rowbloom::bench {
@@ -28,6 +28,16 @@ void SetCommandLine(const char* name, int argc, char** argv) {
     } else if (argument.substr(0, 15) != "--benchmark_out") {
       command_line.append(" ").append(argument);
     }
+  }
+}
+
+void WriteText(const std::string& path, std::string_view text,
+               std::ios::openmode mode) {
+  std::ofstream file(path, mode);
+  file << text << std::flush;
+  if (!file) {
+    throw std::runtime_error("cannot write " + path + ": " +
+                             std::strerror(errno));
   }
 }
 
@@ -61,6 +71,26 @@ int RunProgram(const char* name, CLI::App* app, int argc, char** argv,
     say(error.what());
     return kExitFailure;
   }
+}
+
+int RunToJson(const char* name, CLI::App* app, int argc, char** argv,
+              const std::function<Json()>& measure) {
+  std::string path = "/dev/stdout";
+  std::vector<CLI::App*> commands = app->get_subcommands({});
+  commands.push_back(app);
+  for (CLI::App* command : commands) {
+    command->add_option("--json", path, "Write the results to this file");
+  }
+  return RunProgram(name, app, argc, argv, [&] {
+    WriteText(path, "", std::ios::app);  // Its content stays until the end.
+    Json results = {{"format_version", 1}, {"machine", MachineJson()}};
+    results.update(measure(), /*merge_objects=*/true);
+    // Paths and names need not be UTF-8.
+    constexpr auto kReplace = Json::error_handler_t::replace;
+    WriteText(path, results.dump(1, ' ', false, kReplace) + "\n",
+              std::ios::trunc);
+    return results.value("wrong_answers", 0) == 0 ? 0 : kExitFailure;
+  });
 }
 
 }  // namespace rowbloom::bench

@@ -6,11 +6,9 @@
 //
 // Prints the reads of the store, with the guard and without.
 
-#include <cstdint>
 #include <cstdio>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <unordered_map>
 #include <utility>
 
@@ -20,27 +18,8 @@
 
 namespace {
 
-// Stands for a database and counts the reads.
-class SlowStore {
- public:
-  void Put(const std::string& key, std::string value) {
-    rows_[key] = std::move(value);
-  }
-  bool Delete(const std::string& key) { return rows_.erase(key) > 0; }
-  std::optional<std::string> Get(const std::string& key) {
-    ++reads_;
-    const auto it = rows_.find(key);
-    if (it == rows_.end()) return std::nullopt;
-    return it->second;
-  }
-  uint64_t reads() const { return reads_; }
-
- private:
-  std::unordered_map<std::string, std::string> rows_;
-  uint64_t reads_ = 0;
-};
-
-// The store, asked only for keys that it may have.
+// A slow store, asked only for keys that it may have. Counts the requests, and
+// the reads that reach the store.
 class GuardedStore {
  public:
   explicit GuardedStore(rowbloom::CountingFilter guard)
@@ -50,53 +29,49 @@ class GuardedStore {
     // Adds each new key once, however often it is written. The guard usually
     // knows that a key is new; otherwise the store is read.
     if (!Get(key)) guard_.Add(rowbloom::DigestBytes(key));
-    store_.Put(key, std::move(value));
+    store_[key] = std::move(value);
   }
   void Delete(const std::string& key) {
     // Removes from the guard only keys that the store had.
-    if (store_.Delete(key) && !guard_.Remove(rowbloom::DigestBytes(key))) {
+    if (store_.erase(key) > 0 && !guard_.Remove(rowbloom::DigestBytes(key))) {
       std::fprintf(stderr, "the guard lacked %s\n", key.c_str());
     }
   }
   std::optional<std::string> Get(const std::string& key) {
     ++requests_;
     if (!guard_.MayContain(rowbloom::DigestBytes(key))) return std::nullopt;
-    return store_.Get(key);
+    ++reads_;
+    const auto it = store_.find(key);
+    if (it == store_.end()) return std::nullopt;
+    return it->second;
   }
-  uint64_t requests() const { return requests_; }
-  uint64_t reads() const { return store_.reads(); }
+  int requests() const { return requests_; }
+  int reads() const { return reads_; }
   const rowbloom::CountingFilter& guard() const { return guard_; }
 
  private:
-  SlowStore store_;
+  std::unordered_map<std::string, std::string> store_;  // Is a database.
   rowbloom::CountingFilter guard_;
-  uint64_t requests_ = 0;
+  int requests_ = 0;
+  int reads_ = 0;
 };
 
-constexpr uint64_t kKeys = 100'000;
+constexpr int kKeys = 100'000;
 
-// Prints requests and reads since the given counts.
-void Print(const char* what, const GuardedStore& store, uint64_t requests,
-           uint64_t reads) {
-  const uint64_t asked = store.requests() - requests;
-  const uint64_t read = store.reads() - reads;
-  std::printf("%-14s %9llu %12llu %9llu\n", what,
-              static_cast<unsigned long long>(asked),
-              static_cast<unsigned long long>(read),
-              static_cast<unsigned long long>(asked - read));
-}
+std::string Key(int i) { return "user" + std::to_string(i); }
 
-// Asks for keys first to last - 1 and prints the cost. Returns false if an
-// answer differs from `present`.
-bool Ask(GuardedStore* store, const char* what, uint64_t first, uint64_t last,
-         bool present) {
-  const uint64_t requests = store->requests();
-  const uint64_t reads = store->reads();
+// Calls use(key) for keys first to last - 1 and prints what that cost. Returns
+// false if one of the answers is wrong.
+template <typename Use>
+bool Measure(const char* what, const GuardedStore& store, int first, int last,
+             const Use& use) {
+  const int requests = store.requests();
+  const int reads = store.reads();
   bool right = true;
-  for (uint64_t i = first; i < last; ++i) {
-    right &= store->Get("user" + std::to_string(i)).has_value() == present;
-  }
-  Print(what, *store, requests, reads);
+  for (int i = first; i < last; ++i) right &= use(Key(i));
+  const int asked = store.requests() - requests;
+  const int read = store.reads() - reads;
+  std::printf("%-14s %9d %12d %9d\n", what, asked, read, asked - read);
   return right;
 }
 
@@ -106,18 +81,21 @@ int main() {
   rowbloom::CountingOptions options;
   options.shape = *rowbloom::ShapeFor(kKeys, 0.01);
   GuardedStore store(*rowbloom::CountingFilter::New(options));
-  for (uint64_t i = 0; i < kKeys; ++i) {
-    store.Put("user" + std::to_string(i), "value");
-  }
+  const auto put = [&store](const std::string& key) {
+    store.Put(key, "value");
+    return true;
+  };
+  const auto has = [&store](const std::string& key) {
+    return store.Get(key).has_value();
+  };
+  const auto lacks = [&has](const std::string& key) { return !has(key); };
   std::printf("requests of          made  store reads     saved\n");
-  Print("new keys", store, 0, 0);
-  bool right = Ask(&store, "present keys", 0, kKeys, true);
-  right &= Ask(&store, "absent keys", kKeys, 10 * kKeys, false);
-  for (uint64_t i = 0; i < kKeys / 2; ++i) {
-    store.Delete("user" + std::to_string(i));
-  }
-  right &= Ask(&store, "deleted keys", 0, kKeys / 2, false);
-  right &= Ask(&store, "present keys", kKeys / 2, kKeys, true);
+  bool right = Measure("new keys", store, 0, kKeys, put);
+  right &= Measure("present keys", store, 0, kKeys, has);
+  right &= Measure("absent keys", store, kKeys, 10 * kKeys, lacks);
+  for (int i = 0; i < kKeys / 2; ++i) store.Delete(Key(i));
+  right &= Measure("deleted keys", store, 0, kKeys / 2, lacks);
+  right &= Measure("present keys", store, kKeys / 2, kKeys, has);
   std::printf(
       "the guard: %llu bytes, %llu stuck counters\n",
       static_cast<unsigned long long>(store.guard().memory_usage_bytes()),

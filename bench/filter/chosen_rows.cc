@@ -14,16 +14,10 @@
 #include <random>
 #include <stdexcept>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
-#include "bench/json_file.h"
-#include "bench/machine.h"
 #include "bench/program.h"
-#include "nlohmann/json.hpp"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_reader.h"
 
@@ -31,13 +25,13 @@ namespace {
 
 using rowbloom::DigestSecret;
 using rowbloom::FilterSpec;
+using rowbloom::bench::Json;
 
 struct Options {
   uint64_t rows = 100'000;
   uint64_t lookups = 1'000'000;
-  uint64_t seed = 1;
-  std::string json = "/dev/stdout";
 };
+constexpr uint64_t kSeed = 1;
 
 constexpr const char* kPolicies[] = {
     "blocked_bloom:bits_per_key=10", "fast:bits_per_key=6",
@@ -99,7 +93,7 @@ struct Result {
 
 Result Measure(const Options& options, const std::string& policy,
                const RowSet& set, const DigestSecret& secret) {
-  std::mt19937_64 random(options.seed);
+  std::mt19937_64 random(kSeed);
   rowbloom::FilterOptions filter_options;
   filter_options.filter_spec = *FilterSpec::Parse(policy);
   filter_options.chunk_size_bytes = 1 << 24;
@@ -137,10 +131,9 @@ Result Measure(const Options& options, const std::string& policy,
               static_cast<double>(options.rows)};
 }
 
-int Run(const Options& options) {
-  const rowbloom::bench::JsonFile json(options.json);
-  auto runs = nlohmann::ordered_json::array();
-  std::mt19937_64 random(~options.seed);
+Json MeasureAll(const Options& options) {
+  Json runs = Json::array();
+  std::mt19937_64 random(~kSeed);
   const DigestSecret secret = {{random(), random()}};
   for (const char* policy : kPolicies) {
     for (const bool has_secret : {false, true}) {
@@ -155,12 +148,9 @@ int Run(const Options& options) {
       }
     }
   }
-  json.Write({{"format_version", 1},
-              {"machine", rowbloom::bench::MachineJson()},
-              {"row_count", options.rows},
-              {"lookups", options.lookups},
-              {"runs", runs}});
-  return 0;
+  return {{"row_count", options.rows},
+          {"lookups", options.lookups},
+          {"runs", std::move(runs)}};
 }
 
 }  // namespace
@@ -172,8 +162,6 @@ int main(int argc, char** argv) {
   app.add_option("--rows", options.rows, "In each filter")
       ->check(CLI::Range(uint64_t{1}, uint64_t{100'000'000}));
   app.add_option("--lookups", options.lookups, "Of rows that are not there");
-  app.add_option("--seed", options.seed);
-  app.add_option("--json", options.json, "Write the results to this file");
-  return rowbloom::bench::RunProgram("chosen_rows", &app, argc, argv,
-                                     [&] { return Run(options); });
+  return rowbloom::bench::RunToJson("chosen_rows", &app, argc, argv,
+                                    [&] { return MeasureAll(options); });
 }

@@ -7,15 +7,14 @@
 //   filter_bench --keys 10k,1M --benchmark_filter=absent/strings
 //
 // Names: lookup/KIND/FORM/FILTER/KEYS, build/FORM/FILTER/KEYS,
-// rate/FILTER/KEYS and block_cache/KIND/FILTER/COUNTxKEYS. Filters and keys are
-// made when first needed; every present key is then looked up, and an answer
-// "no" makes the program exit with 1. LD_LIBRARY_PATH chooses the librocksdb,
-// whose path is printed and stored in the JSON file.
+// rate/FILTER/KEYS and block_cache/absent/FILTER/COUNTxKEYS. Filters and keys
+// are made when first needed; every present key is then looked up, and an
+// answer "no" makes the program exit with 1. LD_LIBRARY_PATH chooses the
+// librocksdb, whose path is printed and stored in the JSON file.
 
 #include <dlfcn.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>
@@ -32,7 +31,6 @@
 #include "absl/types/span.h"
 #include "bench/filter/peer.h"
 #include "bench/micro.h"
-#include "bench/program.h"
 #include "bench/split_mix.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
@@ -370,13 +368,10 @@ void CountRate(benchmark::State& state, const Contender& contender,
   const auto filter_count = static_cast<double>(filters.size());
   bits /= static_cast<double>(key_count) * filter_count;
   const double asked = static_cast<double>(share) * filter_count;
-  const double fpr = static_cast<double>(positives) / asked;
   state.counters["bits_per_key"] = bits;
-  state.counters["fpr"] = fpr;
+  state.counters["fpr"] = static_cast<double>(positives) / asked;
   state.counters["fpr_lookups"] = asked;
   if (expected > 0) state.counters["expected_fpr"] = expected / filter_count;
-  // The share of bits beyond those that information theory asks for.
-  if (positives > 0) state.counters["overhead"] = bits / -std::log2(fpr) - 1;
 }
 
 // Makes a lookup in rowbloom's filter a virtual call, as in RocksDB's.
@@ -433,7 +428,7 @@ struct BlockCache {
 
 // Looks up each absent key in a random filter.
 void TimeBlockCache(benchmark::State& state, const Contender& contender,
-                    const Shape& shape, bool dependent) {
+                    const Shape& shape) {
   static auto* const caches = new std::map<std::string, BlockCache>;
   const BlockCache& cache =
       caches->try_emplace(contender.name + "/" + shape.text, contender, shape)
@@ -449,9 +444,7 @@ void TimeBlockCache(benchmark::State& state, const Contender& contender,
   };
   size_t begin = 0;
   for (auto _ : state) {
-    benchmark::DoNotOptimize(dependent
-                                 ? AskDependently(ask, begin, kLookups)
-                                 : AskIndependently(ask, begin, kLookups));
+    benchmark::DoNotOptimize(AskIndependently(ask, begin, kLookups));
     begin = (begin + kLookups) % kPool;
   }
   state.counters["time_per_lookup"] = TimeOfEach(kLookups);
@@ -590,13 +583,10 @@ void AddBenchmarks(const Options& options,
     const Shape shape = ParseShape(text);
     for (const Contender& c : contenders) {
       if (c.peer != nullptr) continue;  // It cannot lie in a block.
-      for (const bool dependent : {false, true}) {
-        Add("block_cache/" + std::string(dependent ? "dependent/" : "absent/") +
-                c.name + "/" + shape.text,
-            [&c, shape, dependent](benchmark::State& state) {
-              TimeBlockCache(state, c, shape, dependent);
-            });
-      }
+      Add("block_cache/absent/" + c.name + "/" + shape.text,
+          [&c, shape](benchmark::State& state) {
+            TimeBlockCache(state, c, shape);
+          });
     }
   }
 }

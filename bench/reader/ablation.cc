@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <time.h>
-
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -13,6 +11,7 @@
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "bench/machine.h"
 #include "bench/reader/tree.h"
 #include "measures.h"
 #include "rowbloom/filter_cache.h"
@@ -74,7 +73,7 @@ Measures MeasureReads(AblationOptions options, const LoadRules& rules,
   options.harm.load_rules = rules;
   options.precision.load_rules = rules;
   Measures measures;
-  const nlohmann::ordered_json harm = MeasureHarm(options.harm, progress);
+  const Json harm = MeasureHarm(options.harm, progress);
   for (const auto& run : harm["runs"]) {
     const auto policy = run["policy"].get<std::string>();
     const std::string name = absl::StrFormat(
@@ -82,8 +81,7 @@ Measures MeasureReads(AblationOptions options, const LoadRules& rules,
         run["workload"].get<std::string>(), run["cache_percent"].get<double>());
     measures[name] = run["ratio"];
   }
-  const nlohmann::ordered_json precision =
-      MeasurePrecision(options.precision, progress);
+  const Json precision = MeasurePrecision(options.precision, progress);
   for (const auto& run : precision["runs"]) {
     if (run["policy"] != "late_bound") continue;
     const std::string name =
@@ -93,13 +91,6 @@ Measures MeasureReads(AblationOptions options, const LoadRules& rules,
     measures[name + "bytes"] = run["bytes_read_per_get"];
   }
   return measures;
-}
-
-double ThreadSeconds() {
-  timespec time = {};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) +
-         static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
 // Lookups of absent rows through a cache that never has a chunk.
@@ -112,13 +103,13 @@ Lookups AskAbsent(const Tree& tree, FilterCache* cache, uint64_t lookups) {
   FilterReaderOptions options;
   options.cache = cache;
   OpenTree open(&tree, options);
-  Random random(1);
+  Random random(kSeed);
   const uint64_t gets = lookups / tree.level_count();
-  const double begin = ThreadSeconds();
+  const double begin = ThreadCpuSeconds();
   for (uint64_t i = 0; i < gets; ++i) {
     open.Get(random.Next(), tree.level_count());
   }
-  const double seconds = ThreadSeconds() - begin;
+  const double seconds = ThreadCpuSeconds() - begin;
   const Reads reads = open.reads();
   return {seconds * 1e9 / static_cast<double>(reads.unfiltered_blocks),
           static_cast<double>(reads.bytes()) /
@@ -197,8 +188,7 @@ LoadRules RulesWithout(const std::vector<std::string>& names) {
   return rules;
 }
 
-nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
-                                       Progress* progress) {
+Json MeasureAblation(const AblationOptions& options, Progress* progress) {
   std::vector<LoadRules> rules = {LoadRules()};  // [0] is with all rules.
   for (const std::string& name : RuleNames()) {
     rules.push_back(RulesWithout({name}));
@@ -208,7 +198,7 @@ nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
     measures[i].merge(MeasureReads(options, rules[i], progress));
   }
 
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  Json runs = Json::array();
   for (size_t i = 1; i < rules.size(); ++i) {
     const Rule& rule = kRules[i - 1];
     for (const auto& [name, with] : measures[0]) {
@@ -225,9 +215,7 @@ nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
                       {"is_worse", is_worse}});
     }
   }
-  return {{"seed", options.harm.seed},
-          {"chunk_size_bytes", options.harm.chunk_size_bytes},
-          {"runs", runs}};
+  return {{"chunk_size_bytes", options.harm.chunk_size_bytes}, {"runs", runs}};
 }
 
 }  // namespace rowbloom::bench

@@ -19,14 +19,9 @@
 #include <utility>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
 #include "absl/container/flat_hash_map.h"
-#include "bench/json_file.h"
-#include "bench/machine.h"
 #include "bench/program.h"
-#include "nlohmann/json.hpp"
+#include "bench/zipf.h"
 #include "rowbloom/filter_cache.h"
 
 namespace rowbloom::bench {
@@ -34,36 +29,8 @@ namespace {
 
 constexpr size_t kChunkBytes = 128 << 10;  // As charged.
 constexpr uint64_t kChunksPerFile = 100;
-
-// Draws hot chunks: chunk i in proportion to 1/(i+1)^theta.
-class Zipf {
- public:
-  Zipf(uint64_t chunk_count, double theta) {
-    double sum = 0;
-    for (uint64_t i = 0; i < chunk_count; ++i) {
-      sum += std::pow(static_cast<double>(i + 1), -theta);
-      sums_.push_back(sum);
-    }
-    for (double& s : sums_) s /= sum;
-  }
-
-  uint64_t chunk_count() const { return sums_.size(); }
-  // That of a number in [0, 1).
-  uint64_t ChunkAt(double place) const {
-    const auto it = std::upper_bound(sums_.begin(), sums_.end() - 1, place);
-    return static_cast<uint64_t>(it - sums_.begin());
-  }
-  // The share of accesses that the most popular ones have: the hit rate of a
-  // cache that knows them and holds nothing else.
-  double ShareOfFirst(uint64_t chunk_count) const {
-    return chunk_count == 0
-               ? 0
-               : sums_[std::min(chunk_count, this->chunk_count()) - 1];
-  }
-
- private:
-  std::vector<double> sums_;  // Element i: the shares of chunks 0 to i.
-};
+constexpr uint64_t kHotChunks = 10000;
+constexpr uint64_t kAccesses = 500000;  // That are counted.
 
 // Looks a chunk up and inserts it if it is absent. True if it was there.
 using Ask = std::function<bool(const FilterCacheKey&)>;
@@ -114,55 +81,49 @@ struct Sweeps {
 
 // The hit rate over the accesses of hot chunks, after half as many accesses
 // that are not counted.
-double HotHitRate(const Zipf& zipf, const Sweeps& sweeps, uint64_t accesses,
-                  uint64_t seed, const Ask& ask) {
-  std::mt19937_64 random(seed);
-  const uint64_t warm_up = accesses / 2;
+double HotHitRate(const ZipfSampler& zipf, const Sweeps& sweeps,
+                  const Ask& ask) {
+  std::mt19937_64 random(1);
+  constexpr uint64_t kWarmUp = kAccesses / 2;
   const double share = sweeps.percent / 100;
   // Between two sweeps.
   const double distance =
       static_cast<double>(sweeps.chunks) * (1 - share) / share;
   double next_sweep = sweeps.chunks > 0 ? distance : HUGE_VAL;
   uint64_t hits = 0;
-  for (uint64_t i = 0; i < warm_up + accesses; ++i) {
+  for (uint64_t i = 0; i < kWarmUp + kAccesses; ++i) {
     if (static_cast<double>(i) >= next_sweep) {
       const uint64_t cold_file = FilterCache::NewFileId();
       for (uint64_t c = 0; c < sweeps.chunks; ++c) ask({cold_file, c});
       next_sweep += distance;
     }
-    const uint64_t chunk =
-        zipf.ChunkAt(static_cast<double>(random() >> 11) / 0x1p53);
+    const uint64_t chunk = zipf.Rank(random());
     const bool hit = ask({1 + chunk / kChunksPerFile, chunk % kChunksPerFile});
-    if (i >= warm_up) hits += hit ? 1 : 0;
+    if (i >= kWarmUp) hits += hit ? 1 : 0;
   }
-  return static_cast<double>(hits) / static_cast<double>(accesses);
+  return static_cast<double>(hits) / static_cast<double>(kAccesses);
 }
 
 struct Options {
-  uint64_t hot_chunks = 10000;
   std::vector<double> zipf = {0.99, 0.8};
   std::vector<double> cache_percent = {1, 2, 5, 10, 20, 50};
   std::vector<uint64_t> sweep_chunks = {100, 1000, 10000};
   std::vector<double> sweep_percent = {10, 50};
-  uint64_t accesses = 500000;
-  uint64_t seed = 1;
-  std::string json = "/dev/stdout";
 };
 
-nlohmann::ordered_json MeasureHitRates(const Options& options) {
+Json Measure(const Options& options) {
   std::vector<Sweeps> all_sweeps = {{}};
   for (const uint64_t chunks : options.sweep_chunks) {
     for (const double percent : options.sweep_percent) {
       all_sweeps.push_back({chunks, percent});
     }
   }
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  Json runs = Json::array();
   for (const double theta : options.zipf) {
-    const Zipf zipf(options.hot_chunks, theta);
+    const ZipfSampler zipf(kHotChunks, theta);
     for (const Sweeps& sweeps : all_sweeps) {
       for (const double percent : options.cache_percent) {
-        const double hot_chunks =
-            percent / 100 * static_cast<double>(options.hot_chunks);
+        const double hot_chunks = percent / 100 * kHotChunks;
         const auto bytes = static_cast<size_t>(
             std::llround(hot_chunks * static_cast<double>(kChunkBytes)));
         const std::pair<const char*, Ask> policies[] = {
@@ -175,28 +136,15 @@ nlohmann::ordered_json MeasureHitRates(const Options& options) {
                {"sweep_chunks", sweeps.chunks},
                {"sweep_percent", sweeps.percent},
                {"policy", policy},
-               {"hot_hit_rate",
-                HotHitRate(zipf, sweeps, options.accesses, options.seed, ask)},
+               {"hot_hit_rate", HotHitRate(zipf, sweeps, ask)},
                {"best_fixed_hit_rate",
                 zipf.ShareOfFirst(static_cast<uint64_t>(hot_chunks))}});
         }
       }
     }
   }
-  return runs;
-}
-
-int Run(const Options& options) {
-  const JsonFile json(options.json);
-  nlohmann::ordered_json results = {{"format_version", 1},
-                                    {"machine", MachineJson()},
-                                    {"options",
-                                     {{"hot_chunks", options.hot_chunks},
-                                      {"accesses", options.accesses},
-                                      {"seed", options.seed}}}};
-  results["hit_rates"] = MeasureHitRates(options);
-  json.Write(results);
-  return 0;
+  return {{"options", {{"hot_chunks", kHotChunks}, {"accesses", kAccesses}}},
+          {"hit_rates", std::move(runs)}};
 }
 
 int Main(int argc, char** argv) {
@@ -220,10 +168,8 @@ int Main(int argc, char** argv) {
   add("--sweep_percent", &options.sweep_percent,
       "Share of all accesses that sweeps make")
       ->check(CLI::Range(0.1, 99.0));
-  app.add_option("--json", options.json, "Write the results to this file")
-      ->capture_default_str();
-  return RunProgram("cache_bench", &app, argc, argv,
-                    [&] { return Run(options); });
+  return RunToJson("cache_bench", &app, argc, argv,
+                   [&] { return Measure(options); });
 }
 
 }  // namespace

@@ -34,11 +34,10 @@ constexpr Workload kWorkloads[] = {
 class Asker {
  public:
   Asker(const Tree* tree, const Workload& workload,
-        const FilterReaderOptions& options, uint64_t seed)
+        const FilterReaderOptions& options)
       : tree_(tree),
         workload_(workload),
         options_(options),
-        random_(seed),
         open_(std::in_place, tree, options) {
     pass_gets_ = workload.sweep_gets_per_chunk *
                  open_->reader(0).properties().chunk_count;
@@ -78,7 +77,7 @@ class Asker {
   const Tree* const tree_;
   const Workload workload_;
   const FilterReaderOptions options_;
-  Random random_;
+  Random random_{kSeed};
   std::optional<OpenTree> open_;
   Reads closed_;
   uint64_t pass_gets_ = 0;
@@ -97,7 +96,7 @@ double Measure(const Tree& tree, const Workload& workload,
   FilterReaderOptions options;
   options.cache = cache.get();
   options.loading = loading;
-  Asker asker(&tree, workload, options, o.seed);
+  Asker asker(&tree, workload, options);
   for (uint64_t i = 0; i < gets; ++i) {
     asker.Get();
     if (i % kProgressGets == 0) progress->Add(kProgressGets);
@@ -108,7 +107,7 @@ double Measure(const Tree& tree, const Workload& workload,
 }
 
 void MeasurePolicy(const HarmOptions& options, const std::string& text,
-                   Progress* progress, nlohmann::ordered_json* runs) {
+                   Progress* progress, Json* runs) {
   const auto policy = FilterSpec::Parse(text);
   if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
   TreeShape shape;
@@ -154,14 +153,12 @@ void MeasurePolicy(const HarmOptions& options, const std::string& text,
 
 }  // namespace
 
-nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
-                                   Progress* progress) {
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+Json MeasureHarm(const HarmOptions& options, Progress* progress) {
+  Json runs = Json::array();
   for (const std::string& policy : options.policies) {
     MeasurePolicy(options, policy, progress, &runs);
   }
-  return {{"seed", options.seed},
-          {"last_level_keys", options.last_level_keys},
+  return {{"last_level_keys", options.last_level_keys},
           {"chunk_size_bytes", options.chunk_size_bytes},
           {"runs", runs}};
 }

@@ -14,24 +14,16 @@
 #include <string>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
-#include "bench/json_file.h"
-#include "bench/machine.h"
 #include "bench/program.h"
 #include "bench/progress.h"
 #include "measures.h"
-#include "nlohmann/json.hpp"
 #include "rowbloom/filter_spec.h"
 
 namespace rowbloom::bench {
 namespace {
 
 struct Options {
-  uint64_t seed = 1;
   bool quick = false;
-  std::string json = "/dev/stdout";
   PrecisionOptions precision;
   HarmOptions harm;
   MemoOptions memo;
@@ -84,15 +76,12 @@ void MakeQuick(Options* o) {
   o->ablation.rounds = 3;
 }
 
-int Run(const Options& o, const CLI::App& app) {
-  // A mistyped path should not cost a whole run.
-  const JsonFile json(o.json);
+Json Measure(const Options& o, const CLI::App& app) {
   const bool all = app.get_subcommands().empty();
   const auto wanted = [&](const char* name) {
     return all || app.got_subcommand(name);
   };
-  nlohmann::ordered_json results = {{"format_version", 1},
-                                    {"machine", MachineJson()}};
+  Json results;
   Progress progress;
   if (wanted("precision")) {
     results["precision"] = MeasurePrecision(o.precision, &progress);
@@ -102,8 +91,7 @@ int Run(const Options& o, const CLI::App& app) {
   if (app.got_subcommand("ablation")) {
     results["ablation"] = MeasureAblation(o.ablation, &progress);
   }
-  json.Write(results);
-  return 0;
+  return results;
 }
 
 int Main(int argc, char** argv) {
@@ -113,13 +101,10 @@ int Main(int argc, char** argv) {
   }
   CLI::App app(
       "Memory and reads of readers of filter blocks.\nAll are counts, the same "
-      "on "
-      "every machine. Without a command: all but ablation.");
+      "on every machine. Without a command: all but ablation.");
   app.fallthrough();
   app.require_subcommand(0, 0);
   app.option_defaults()->always_capture_default();
-  app.add_option("--seed", o.seed, "Seed of the rows that are asked for");
-  app.add_option("--json", o.json, "Write the results to this file");
   app.add_flag("--quick", o.quick, "Small trees and few gets: a few seconds");
   app.add_option("--chunk_size_bytes", o.chunk_size_bytes,
                  "Size of filter chunks in precision, harm and ablation")
@@ -149,15 +134,13 @@ int Main(int argc, char** argv) {
   app.add_subcommand("ablation",
                      "Workloads that get worse without one of the rules for "
                      "loads; not run unless it is asked for");
-  return RunProgram("reader_bench", &app, argc, argv, [&] {
-    o.memo.seed = o.seed;
+  return RunToJson("reader_bench", &app, argc, argv, [&] {
     for (GetsOptions* gets : std::initializer_list<GetsOptions*>{
              &o.precision, &o.harm, &o.ablation.precision, &o.ablation.harm}) {
-      gets->seed = o.seed;
       gets->chunk_size_bytes = o.chunk_size_bytes;
       gets->load_rules = RulesWithout(o.without);
     }
-    return Run(o, app);
+    return Measure(o, app);
   });
 }
 

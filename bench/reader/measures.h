@@ -9,15 +9,14 @@
 #include <string>
 #include <vector>
 
+#include "bench/program.h"
 #include "bench/progress.h"
-#include "nlohmann/json.hpp"
 #include "rowbloom/load_rules.h"
 
 namespace rowbloom::bench {
 
 // Gets of the rows of a tree.
 struct GetsOptions {
-  uint64_t seed = 1;
   uint64_t last_level_keys = 0;
   uint32_t chunk_size_bytes = 128 << 10;
   uint64_t gets = 0;
@@ -29,8 +28,7 @@ struct GetsOptions {
 // as many fingerprint bits of each chunk as pay, beside the computed optimum,
 // ways to keep whole chunks, and filters that were written for the memory.
 struct PrecisionOptions : GetsOptions {
-  PrecisionOptions()
-      : GetsOptions{1, 20000000, 128 << 10, 10000000, 20000, {}} {}
+  PrecisionOptions() : GetsOptions{20000000, 128 << 10, 10000000, 20000, {}} {}
 
   int level_count = 4;
   double stored_bits_per_key = 14;
@@ -43,13 +41,12 @@ struct PrecisionOptions : GetsOptions {
   bool late_bound_only = false;
 };
 
-nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
-                                        Progress* progress);
+Json MeasurePrecision(const PrecisionOptions& options, Progress* progress);
 
 // Bytes read with filters, loads of filters included, against bytes read
 // without, at every size of the cache.
 struct HarmOptions : GetsOptions {
-  HarmOptions() : GetsOptions{1, 2000000, 128 << 10, 8000000, 4000, {}} {}
+  HarmOptions() : GetsOptions{2000000, 128 << 10, 8000000, 4000, {}} {}
 
   std::vector<std::string> policies = {"blocked_bloom:bits_per_key=10",
                                        "fast:bits_per_key=10",
@@ -59,13 +56,11 @@ struct HarmOptions : GetsOptions {
   std::vector<double> cache_percent = {0, 1, 3, 10, 30, 60, 100, 150};
 };
 
-nlohmann::ordered_json MeasureHarm(const HarmOptions& options,
-                                   Progress* progress);
+Json MeasureHarm(const HarmOptions& options, Progress* progress);
 
 // Wasted reads that a memo of false positives leaves, where absent rows are
 // asked for again and again.
 struct MemoOptions {
-  uint64_t seed = 1;
   uint64_t rows = 10000000;  // That are asked for; all are absent.
   std::vector<double> zipf = {0.99, 0.8, 0};  // 0: uniform.
   std::vector<uint64_t> entries = {0, 2000, 10000};
@@ -77,8 +72,7 @@ struct MemoOptions {
   int rounds = 32;
 };
 
-nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
-                                   Progress* progress);
+Json MeasureMemo(const MemoOptions& options, Progress* progress);
 
 // The workloads that get worse if one of the rules by which readers load chunks
 // is switched off.
@@ -98,8 +92,7 @@ struct AblationOptions {
 std::vector<std::string> RuleNames();
 LoadRules RulesWithout(const std::vector<std::string>& names);
 
-nlohmann::ordered_json MeasureAblation(const AblationOptions& options,
-                                       Progress* progress);
+Json MeasureAblation(const AblationOptions& options, Progress* progress);
 
 }  // namespace rowbloom::bench
 

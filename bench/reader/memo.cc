@@ -103,8 +103,7 @@ double Wasted(const Tree& tree, const MemoOptions& options,
 
 }  // namespace
 
-nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
-                                   Progress* progress) {
+Json MeasureMemo(const MemoOptions& options, Progress* progress) {
   TreeShape shape;
   shape.level_keys = kLevelKeys;
   const auto policy = FilterSpec::Parse(options.policy);
@@ -122,7 +121,7 @@ nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
   progress->Begin("memo", options.rows * static_cast<uint64_t>(options.rounds));
   for (int round = 0; round < options.rounds; ++round) {
     const uint64_t seed =
-        Random(options.seed * 1000000007 + static_cast<uint64_t>(round)).Next();
+        Random(kSeed * 1000000007 + static_cast<uint64_t>(round)).Next();
     const std::vector<uint64_t> found =
         FindFalsePositives(tree, options.rows, seed, progress);
     for (size_t i = 0; i < options.zipf.size(); ++i) {
@@ -136,7 +135,7 @@ nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
   }
   progress->End();
 
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  Json runs = Json::array();
   for (size_t i = 0; i < options.zipf.size(); ++i) {
     for (size_t j = 0; j < options.entries.size(); ++j) {
       runs.push_back(
@@ -147,9 +146,11 @@ nlohmann::ordered_json MeasureMemo(const MemoOptions& options,
            {"times_fewer", sums[i].front() / sums[i][j]}});
     }
   }
-  return {{"seed", options.seed},     {"policy", options.policy},
-          {"rows", options.rows},     {"gets", options.gets},
-          {"rounds", options.rounds}, {"runs", runs}};
+  return {{"policy", options.policy},
+          {"rows", options.rows},
+          {"gets", options.gets},
+          {"rounds", options.rounds},
+          {"runs", runs}};
 }
 
 }  // namespace rowbloom::bench

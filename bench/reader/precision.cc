@@ -129,7 +129,7 @@ Reads Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
   }
   OpenTree open(&tree, options);
 
-  Random random(o.seed);
+  Random random(kSeed);
   Reads warm;
   for (uint64_t i = 0; i < gets; ++i) {
     if (i == gets * 3 / 4) warm = open.reads();
@@ -141,8 +141,7 @@ Reads Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
 
 }  // namespace
 
-nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
-                                        Progress* progress) {
+Json MeasurePrecision(const PrecisionOptions& options, Progress* progress) {
   TreeShape shape;
   for (int level = options.level_count - 1; level >= 0; --level) {
     shape.level_keys.push_back(std::max<uint64_t>(
@@ -170,7 +169,7 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
       stored_bits += levels.back().bits_per_plane * levels.back().planes;
     }
   }
-  nlohmann::ordered_json runs = nlohmann::ordered_json::array();
+  Json runs = Json::array();
   for (const double bits : options.resident_bits_per_key) {
     const double optimum = LeastWastedReads(levels, bits * keys);
     for (const Policy& policy : kPolicies) {
@@ -211,8 +210,7 @@ nlohmann::ordered_json MeasurePrecision(const PrecisionOptions& options,
                     {"resident_bits_per_key", bits},
                     {"wasted_reads_per_1000_gets", 1000 * optimum}});
   }
-  return {{"seed", options.seed},
-          {"level_keys", shape.level_keys},
+  return {{"level_keys", shape.level_keys},
           {"chunk_size_bytes", shape.chunk_size_bytes},
           {"stored_bits_per_key", stored_bits / keys},
           {"runs", runs}};

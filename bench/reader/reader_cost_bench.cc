@@ -13,7 +13,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <mutex>
 #include <new>
@@ -23,9 +22,8 @@
 
 #include "absl/types/span.h"
 #include "bench/micro.h"
-#include "bench/split_mix.h"
+#include "bench/reader/tree.h"
 #include "rowbloom/filter.h"
-#include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_reader.h"
@@ -44,31 +42,11 @@ struct FreeAligned {
   void operator()(char* p) const { ::operator delete(p, kAlignment); }
 };
 
-using Row = std::array<char, 8>;
-
-Row RowOf(uint64_t number) {
-  Row row{};
-  for (size_t i = 0; i < row.size(); ++i) {
-    row[i] = static_cast<char>(number >> (56 - 8 * i));
-  }
-  return row;
-}
-
 // The filter block of a file, in three forms.
 class File {
  public:
-  File(const FilterSpec& policy, uint64_t key_count, uint64_t* random,
-       FilterCache* cache, FilterStats* stats) {
-    FilterOptions options;
-    options.filter_spec = policy;
-    const std::unique_ptr<ByteSink> sink = NewStringSink(&block_);
-    FilterBlockWriter writer(options, sink.get());
-    const uint64_t step = std::numeric_limits<uint64_t>::max() / key_count;
-    for (uint64_t i = 0; i < key_count; ++i) {
-      const Row row = RowOf(i * step + NextSplitMix(random) % step);
-      writer.Add({row.data(), row.size()}, {});
-    }
-    static_cast<void>(OrThrow(writer.Finish()));
+  File(const std::string& block, FilterCache* cache, FilterStats* stats)
+      : block_(block) {
     source_ = NewMemorySource(block_);
     FilterReaderOptions reader_options;
     reader_options.cache = cache;
@@ -103,13 +81,13 @@ class File {
     views.push_back(OrThrow(FilterView::Parse(chunk.descriptor, units)));
   }
 
-  std::string block_;
+  const std::string& block_;
   std::unique_ptr<RandomAccessSource> source_;
   std::vector<std::unique_ptr<char, FreeAligned>> units_;
 };
 
 struct Question {
-  Row row{};
+  std::array<char, 8> row{};
   FilterKey key = FilterKey::Row("");  // Views `row`.
   const File* file = nullptr;
   size_t chunk = 0;
@@ -124,19 +102,23 @@ class Files {
     cache_ = NewShardedLruCache(options);
     const auto keys = static_cast<uint64_t>(
         8 * static_cast<double>(filter_bytes) / policy.bits_per_key() / kFiles);
-    uint64_t random = 1;
+    TreeShape shape;
+    shape.filter_spec = policy;
+    shape.level_keys.assign(kFiles, keys);
+    tree_ = std::make_unique<Tree>(shape);
     for (size_t i = 0; i < kFiles; ++i) {
       files_.push_back(
-          std::make_unique<File>(policy, keys, &random, cache_.get(), &stats_));
+          std::make_unique<File>(tree_->block(i), cache_.get(), &stats_));
     }
+    Random random(kSeed);
     for (size_t i = 0; i < kLookups; ++i) {
       Question& q = questions_[i];
       // A batch is of one file.
-      q.file = i % kBatch == 0 ? files_[NextSplitMix(&random) % kFiles].get()
+      q.file = i % kBatch == 0 ? files_[random.Next() % kFiles].get()
                                : questions_[i - 1].file;
       int64_t chunk = -1;
       while (chunk < 0) {  // Lookups end before that if the index says "no".
-        q.row = RowOf(NextSplitMix(&random));
+        q.row = RowBytes(random.Next());
         q.key = FilterKey::Row({q.row.data(), q.row.size()});
         chunk = q.file->reader->ChunkOf(q.key);
       }
@@ -197,6 +179,7 @@ class Files {
  private:
   FilterStats stats_;
   std::unique_ptr<FilterCache> cache_;
+  std::unique_ptr<const Tree> tree_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<Question> questions_ = std::vector<Question>(kLookups);
   std::vector<FilterKey> keys_;

@@ -26,6 +26,7 @@ namespace rowbloom::bench {
 constexpr uint64_t kDataBlockSize = 4096;
 // Benchmarks report progress after so many gets.
 constexpr uint64_t kProgressGets = 1000;
+constexpr uint64_t kSeed = 1;  // The asked rows are drawn with it.
 
 // splitmix64.
 class Random {

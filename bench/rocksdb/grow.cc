@@ -131,7 +131,7 @@ double WastedPerThousand(rocksdb::DB* db, const std::vector<uint64_t>& keys,
     const uint64_t key = keys[Scramble(asked++, kAskSeed) % keys.size()];
     return absent ? Get{KeyOf(key + 1), 0} : Get{KeyOf(key), Get::kSomewhere};
   };
-  return CountWasted(db, db->NumberLevels() - 1, next, gets, UINT64_MAX,
+  return CountWasted(db, next, gets, UINT64_MAX,
                      /*fill_cache=*/false, run)
       .PerThousand();
 }

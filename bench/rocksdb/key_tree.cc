@@ -14,9 +14,8 @@ constexpr uint64_t kAbsentKeys = uint64_t{1} << 40;
 constexpr uint64_t kMissSeed = 1;
 constexpr uint64_t kKeySeed = 2;
 constexpr uint64_t kEpochSeed = 3;
-// Filters that take as many more or fewer bits per key are built again.
-constexpr double kBitsTolerance = 0.05;
-constexpr int kMostTrials = 4;
+// Filters of 10 bits per key have 9.95 to 10.05.
+constexpr double kBytesTolerance = 0.005;
 // Wasted reads are compared with their limit after so many gets.
 constexpr uint64_t kStep = 5000;
 
@@ -51,7 +50,7 @@ KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, bool shares_memory,
       value_size(size),
       run_ends(EndsOfRuns(shape)),
       key_count(run_ends.back()),
-      zipf(key_count),
+      zipf(key_count, kZipfExponent),
       // One shard has one order of use for all blocks.
       cache(rocksdb::NewLRUCache(0, /*num_shard_bits=*/0)),
       run_(*run),
@@ -75,26 +74,14 @@ std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
 }
 
 std::unique_ptr<Tree> KeyTree::BuildWith(const std::string& policy,
-                                         double bits_per_key,
-                                         double* bits_asked) {
+                                         double bits_per_key) {
   double asked = bits_per_key;
-  double nearest_asked = asked;
-  double nearest_off = HUGE_VAL;
-  for (int trial = 1;; ++trial) {
-    auto tree = Build(policy, asked);
-    const double off = bits_per_key - tree->all.BitsPerKey();
-    if (std::abs(off) < std::abs(nearest_off)) {
-      nearest_off = off;
-      nearest_asked = asked;
-    }
-    const bool is_last = trial == kMostTrials && asked == nearest_asked;
-    if (policy == kNone || std::abs(off) <= kBitsTolerance || is_last ||
-        trial > kMostTrials) {
-      *bits_asked = asked;
-      return tree;
-    }
-    asked = trial == kMostTrials ? nearest_asked : asked + off;
-  }
+  return BuildAsLarge([&](double bits) { return Build(policy, bits); },
+                      [&](const Tree& tree) {
+                        return bits_per_key *
+                               static_cast<double>(tree.all.keys) / 8;
+                      },
+                      kBytesTolerance, &asked);
 }
 
 void KeyTree::Fill(int level, Database* database) {
@@ -154,12 +141,11 @@ void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers) {
                get.level == 0 ? "absent" : "present", get.key);
 }
 
-Wasted CountWasted(rocksdb::DB* db, int level_count,
-                   const std::function<Get()>& gets, uint64_t most_gets,
-                   uint64_t most_wasted, bool fill_cache, Run* run) {
+Wasted CountWasted(rocksdb::DB* db, const std::function<Get()>& gets,
+                   uint64_t most_gets, uint64_t most_wasted, bool fill_cache,
+                   Run* run) {
   Wasted wasted;
   uint64_t necessary = 0;
-  std::vector<uint64_t> necessary_by_level(level_count + 1);
   StartCounting();
   while (wasted.gets < most_gets) {
     const Get get = gets();
@@ -168,9 +154,7 @@ Wasted CountWasted(rocksdb::DB* db, int level_count,
     if (get.level > 0) {
       // A get ends with the run that has its key, after one block of it, which
       // may be cached.
-      const uint64_t needed = DataReadsOfLevel(get.level) - before;
-      necessary_by_level[get.level] += needed;
-      necessary += needed;
+      necessary += DataReadsOfLevel(get.level) - before;
     } else if (get.level == Get::kSomewhere) {
       ++necessary;
     }
@@ -179,12 +163,7 @@ Wasted CountWasted(rocksdb::DB* db, int level_count,
       break;
     }
   }
-  const ReadCounts counts = StopCounting(level_count);
-  wasted.reads = counts.data_reads - necessary;
-  for (int level = 0; level <= level_count; ++level) {
-    wasted.reads_by_level.push_back(counts.data_reads_by_level[level] -
-                                    necessary_by_level[level]);
-  }
+  wasted.reads = StopCounting() - necessary;
   return wasted;
 }
 

@@ -5,7 +5,7 @@
 //
 //   KeyTree keys(shape, &run);
 //   auto tree = keys.Build("compact", 10);
-//   Wasted w = CountWasted(tree->db(), levels,
+//   Wasted w = CountWasted(tree->db(),
 //                          GetsOf(keys, {0.5, Mix::kUniform}, seed), 100000,
 //                          2000, /*fill_cache=*/false, &run);
 //   w.reads / w.gets
@@ -47,9 +47,9 @@ class KeyTree {
   // Gives the policy this number of bits per key.
   std::unique_ptr<Tree> Build(const std::string& policy, double bits_asked);
   // Gives it what makes its filters take this number of bits per key, as nearly
-  // as a few trials allow, and returns that in `bits_asked`.
+  // as a few trials allow.
   std::unique_ptr<Tree> BuildWith(const std::string& policy,
-                                  double bits_per_key, double* bits_asked);
+                                  double bits_per_key);
 
   std::string Key(uint64_t index) const;
   std::string AbsentKey(uint64_t index) const;  // For any index below 2^40.
@@ -97,9 +97,11 @@ void Ask(rocksdb::DB* db, const Get& get, bool fill_cache, Answers* answers);
 struct Wasted {
   uint64_t gets = 0;
   uint64_t reads = 0;  // Data blocks that did not hold the key.
-  // Index 0 is L0. Known only if each get has its level.
-  std::vector<uint64_t> reads_by_level;
 
+  void operator+=(const Wasted& other) {
+    gets += other.gets;
+    reads += other.reads;
+  }
   double PerThousand() const {
     return 1000 * static_cast<double>(reads) / static_cast<double>(gets);
   }
@@ -108,9 +110,9 @@ struct Wasted {
 // Ends with `most_gets`, or with `most_wasted` wasted reads: they are then
 // known well enough. If `fill_cache`, data blocks that are read go to the block
 // cache.
-Wasted CountWasted(rocksdb::DB* db, int level_count,
-                   const std::function<Get()>& gets, uint64_t most_gets,
-                   uint64_t most_wasted, bool fill_cache, Run* run);
+Wasted CountWasted(rocksdb::DB* db, const std::function<Get()>& gets,
+                   uint64_t most_gets, uint64_t most_wasted, bool fill_cache,
+                   Run* run);
 
 }  // namespace rowbloom::bench
 

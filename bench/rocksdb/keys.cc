@@ -78,34 +78,7 @@ void WarmUp(const KeyTree& keys, rocksdb::DB* db, const GetMix& mix,
   ask(GetsOf(keys, {0, mix.popularity}, kPresentSeed), 100 * cache_blocks,
       cache_blocks);
   ask(GetsOf(keys, mix, kWarmUpSeed), kMostGets, 2 * cache_blocks);
-  StopCounting(0);
-}
-
-Json RunJson(const Tree& tree, const GetMix& mix,
-             const std::vector<Wasted>& repetitions) {
-  Wasted sum;
-  sum.reads_by_level.resize(repetitions.front().reads_by_level.size());
-  Json counts = Json::array();
-  for (const Wasted& one : repetitions) {
-    counts.push_back({{"gets", one.gets}, {"wasted_reads", one.reads}});
-    sum.gets += one.gets;
-    sum.reads += one.reads;
-    for (size_t i = 0; i < sum.reads_by_level.size(); ++i) {
-      sum.reads_by_level[i] += one.reads_by_level[i];
-    }
-  }
-  const double gets = static_cast<double>(sum.gets);
-  Json by_level;
-  for (const Level& level : tree.levels) {
-    by_level[std::to_string(level.level)] =
-        1000 * static_cast<double>(sum.reads_by_level.at(level.level)) / gets;
-  }
-  return {{"missing_share", mix.missing_share},
-          {"mix", MixName(mix.popularity)},
-          {"cache_share", mix.cache_share},
-          {"repetitions", std::move(counts)},
-          {"wasted_reads_per_1000_gets", sum.PerThousand()},
-          {"wasted_reads_per_1000_gets_by_level", std::move(by_level)}};
+  StopCounting();
 }
 
 Json CountOne(const KeyTree& keys, const Tree& tree, const GetMix& mix,
@@ -118,36 +91,30 @@ Json CountOne(const KeyTree& keys, const Tree& tree, const GetMix& mix,
     WarmUp(keys, tree.db(), mix, static_cast<uint64_t>(bytes / kBlockSizeBytes),
            run);
   }
-  std::vector<Wasted> repetitions;
+  Wasted sum;
   for (uint64_t i = 0; i < kRepetitions; ++i) {
-    repetitions.push_back(CountWasted(
-        tree.db(), static_cast<int>(keys.run_ends.size()),
-        GetsOf(keys, mix, kGetSeed + i), most_gets, kMostWasted, cached, run));
+    sum += CountWasted(tree.db(), GetsOf(keys, mix, kGetSeed + i), most_gets,
+                       kMostWasted, cached, run);
   }
   keys.cache->SetCapacity(0);
-  return RunJson(tree, mix, repetitions);
+  return {{"missing_share", mix.missing_share},
+          {"mix", MixName(mix.popularity)},
+          {"cache_share", mix.cache_share},
+          {"wasted_reads_per_1000_gets", sum.PerThousand()}};
 }
 
-// Adds the counts of one policy to `policies` and `runs` of `results`.
+// Adds the counts of one policy to `runs` of `results`.
 void Count(const KeyTree& keys, const Tree& tree, const std::string& policy,
-           double bits_asked, const std::vector<GetMix>& mixes, Json* results,
-           Run* run) {
+           const std::vector<GetMix>& mixes, Json* results, Run* run) {
   const uint64_t most_gets = run->options.Or(run->options.gets, 10000, 100000);
-  Json head = {{"policy", policy},
-               {"bits_asked", bits_asked},
-               {"bits_per_key", tree.all.BitsPerKey()}};
   run->progress.Begin("ask " + policy, mixes.size() * kRepetitions * most_gets);
   for (const GetMix& mix : mixes) {
-    Json counted = head;
+    Json counted = {{"policy", policy},
+                    {"bits_per_key", tree.all.BitsPerKey()}};
     counted.update(CountOne(keys, tree, mix, most_gets, run));
     (*results)["runs"].push_back(std::move(counted));
   }
   run->progress.End();
-  Json& by_level = head["bits_per_key_by_level"];
-  for (const Level& level : tree.levels) {
-    by_level[std::to_string(level.level)] = level.BitsPerKey();
-  }
-  (*results)["policies"].push_back(std::move(head));
 }
 
 // The wasted reads of rocksdb_bloom in the same gets, if its filters take about
@@ -215,9 +182,8 @@ Json MeasureKeys(Run* run) {
     Json results;
     for (const std::string& policy :
          PolicyNames(kKeys, run->options.policies)) {
-      double asked = 0;
-      const auto tree = keys.BuildWith(policy, kBitsPerKey, &asked);
-      Count(keys, *tree, policy, asked,
+      const auto tree = keys.BuildWith(policy, kBitsPerKey);
+      Count(keys, *tree, policy,
             kind == TreeKind::kLeveled ? AllMixes() : ColdUniform(), &results,
             run);
     }
@@ -239,8 +205,8 @@ Json MeasureMemory(Run* run) {
   Json results;
   for (const std::string& policy : policies) {
     for (const double bits : policy == kHitsOnly ? hits_only_axis : axis) {
-      Count(keys, *keys.Build(policy, bits), policy, bits, ColdUniform(),
-            &results, run);
+      Count(keys, *keys.Build(policy, bits), policy, ColdUniform(), &results,
+            run);
     }
   }
   Finish(keys, &results);

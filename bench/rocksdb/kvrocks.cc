@@ -4,10 +4,8 @@
 // in trees with the keys of Apache Kvrocks (docs/kvrocks.md): one of metadata,
 // which each call reads first, and one of fields and members.
 
-#include <cmath>
 #include <memory>
 #include <set>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -15,7 +13,6 @@
 
 #include "policies.h"
 #include "rowbloom/bloom_type.h"
-#include "rowbloom/filter_spec.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb.h"
 #include "run.h"
@@ -25,13 +22,10 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr int kLevelCount = 4;
 constexpr size_t kFieldValueSize = 32;
 constexpr size_t kMetadataSize = 25;          // Flags, expiry, version, size.
 constexpr char kNamespace[] = "__namespace";  // Kvrocks' default.
 constexpr double kBitsPerKey = 10;            // As Kvrocks has.
-constexpr double kTolerance = 0.02;  // Within it, bytes count as equal.
-constexpr int kMostTrials = 4;
 
 constexpr uint64_t kVersionSeed = 401;
 constexpr uint64_t kLevelSeed = 402;
@@ -49,12 +43,12 @@ constexpr char kMetadataKeys[] = "-ns.length:1,key.rest";
 struct Contender {
   const char* name;
   const char* filter;      // RocksDB's or a family; "" for none.
-  const char* field_keys;  // Key codec of rowbloom's filters.
+  const char* field_keys;  // Key codec of the filters.
   bool finds_rows;         // The filter also answers for a key's fields.
 };
 constexpr Contender kContenders[] = {
-    {kNone, "", "", false},
-    {kBloom, kBloom, "", false},  // Kvrocks as it is.
+    {kNone, "", kFieldKeys, false},
+    {kBloom, kBloom, kFieldKeys, false},  // Kvrocks as it is.
     {"rocksdb_bloom_rows", kBloom, kFieldKeys, true},
     {"rowbloom_compact", "compact", kWholeFieldKeys, false},
     {"rowbloom_rowcol_fast", "fast", kFieldKeys, true},
@@ -70,17 +64,10 @@ const char* CallName(Call call) {
   return kNames[static_cast<size_t>(call)];
 }
 
-const KeyCodec& CodecOf(const char* codec) {
-  static const KeyCodec field_keys = OrThrow(KeyCodec::Parse(kFieldKeys));
-  static const KeyCodec whole = OrThrow(KeyCodec::Parse(kWholeFieldKeys));
-  static const KeyCodec metadata = OrThrow(KeyCodec::Parse(kMetadataKeys));
-  if (codec == kWholeFieldKeys) return whole;
-  return codec == kMetadataKeys ? metadata : field_keys;
-}
-
 std::string MetadataKey(std::string_view user_key) {
   std::string key;
-  CheckOk(CodecOf(kMetadataKeys).Encode({kNamespace, user_key}, &key));
+  static const KeyCodec codec = OrThrow(KeyCodec::Parse(kMetadataKeys));
+  CheckOk(codec.Encode({kNamespace, user_key}, &key));
   return key;
 }
 
@@ -98,45 +85,13 @@ std::string FieldKey(std::string_view user_key, uint64_t version,
     big_endian.push_back(static_cast<char>(version >> shift));
   }
   std::string key;
-  CheckOk(CodecOf(kFieldKeys)
-              .Encode({kNamespace, user_key, big_endian, field}, &key));
+  static const KeyCodec codec = OrThrow(KeyCodec::Parse(kFieldKeys));
+  CheckOk(codec.Encode({kNamespace, user_key, big_endian, field}, &key));
   return key;
 }
 
-// Draws the level of a key by a hash, with odds as the sizes of the levels.
-int LevelOf(std::string_view key) {
-  constexpr double kSizes[kLevelCount] = {10, 100, 1000, 10000};
-  constexpr double kSum = 11110;
-  const double at =
-      std::ldexp(static_cast<double>(Scramble(key, kLevelSeed)), -64) * kSum;
-  double limit = 0;
-  for (int level = 1; level < kLevelCount; ++level) {
-    limit += kSizes[level - 1];
-    if (at < limit) return level;
-  }
-  return kLevelCount;
-}
-
-// `codec` describes the keys of rowbloom's filter.
-Policy MakePolicy(const Contender& contender, const char* codec,
-                  bool finds_rows, double bits_per_key) {
-  const std::string filter = contender.filter;
-  Policy policy;
-  policy.name = contender.name;
-  policy.is_rowbloom = !filter.empty() && filter != kBloom;
-  RocksDbOptions options;
-  options.key_codec = CodecOf(codec);
-  options.bloom_type = finds_rows ? BloomType::kRowCol : BloomType::kRow;
-  if (policy.is_rowbloom) {
-    options.filter_spec = FilterSpec::BitsPerKey(filter, bits_per_key);
-    rocksdb::Status error;
-    policy.filter = NewRocksDbFilterPolicy(options, &error);
-    if (policy.filter == nullptr) throw std::runtime_error(error.ToString());
-  } else if (filter == kBloom) {
-    policy.filter.reset(rocksdb::NewBloomFilterPolicy(bits_per_key));
-  }
-  if (finds_rows) policy.prefix_extractor = NewRowPrefixExtractor(options);
-  return policy;
+int LevelOfKey(std::string_view key) {
+  return LevelOf(Scramble(key, kLevelSeed));
 }
 
 class KvrocksBench {
@@ -170,8 +125,8 @@ class KvrocksBench {
     for (size_t i = 0; i < data_.row_count(); ++i) {
       std::set<int> levels;
       for (const uint32_t q : data_.columns(i)) {
-        levels.insert(LevelOf(FieldKey(data_.row(i), VersionOf(data_.row(i)),
-                                       data_.qualifier(q))));
+        levels.insert(LevelOfKey(FieldKey(data_.row(i), VersionOf(data_.row(i)),
+                                          data_.qualifier(q))));
       }
       runs += levels.size();
     }
@@ -203,7 +158,7 @@ class KvrocksBench {
         [this](int level, Database* database) {
           for (size_t i = 0; i < data_.row_count(); ++i) {
             const std::string key = MetadataKey(data_.row(i));
-            if (LevelOf(key) != level) continue;
+            if (LevelOfKey(key) != level) continue;
             database->Put(key, MakeValue(key, kMetadataSize));
             run_.progress.Add(1);
           }
@@ -220,7 +175,7 @@ class KvrocksBench {
             for (const uint32_t q : data_.columns(i)) {
               const std::string key =
                   FieldKey(data_.row(i), version, data_.qualifier(q));
-              if (LevelOf(key) != level) continue;
+              if (LevelOfKey(key) != level) continue;
               database->Put(key, MakeValue(key, kFieldValueSize));
               run_.progress.Add(1);
             }
@@ -235,31 +190,29 @@ class KvrocksBench {
                                      const char* codec, bool finds_rows,
                                      const Tree::FillLevel& fill, uint64_t keys,
                                      double* bytes, Json* shape) {
-    TreeOptions options;
-    options.level_count = kLevelCount;
-    double bits = kBitsPerKey;
-    for (int trial = 1;; ++trial) {
+    RocksDbOptions options;
+    options.key_codec = OrThrow(KeyCodec::Parse(codec));
+    options.bloom_type = finds_rows ? BloomType::kRowCol : BloomType::kRow;
+    const auto build = [&](double bits) {
       run_.progress.Begin("load " + std::string(contender.name) + " at " +
                               Number(bits, "%.4g bits"),
                           keys);
-      auto tree = std::make_unique<Tree>(
-          options, MakePolicy(contender, codec, finds_rows, bits),
-          run_.NewPath(), fill, shape);
+      auto tree =
+          std::make_unique<Tree>(TreeOptions(),
+                                 MakePolicy(contender.name, contender.filter,
+                                            bits, options, finds_rows),
+                                 run_.NewPath(), fill, shape);
       run_.progress.End();
-      const double is = static_cast<double>(tree->all.filter_bytes);
-      if (contender.name == std::string(kNone)) return tree;
-      if (tree->all.files_without_filter != 0) {
-        throw std::runtime_error("files were written without the filter of " +
-                                 std::string(contender.name));
-      }
-      if (contender.name == std::string(kBloom)) *bytes = is;
-      if (std::abs(is / *bytes - 1) <= kTolerance) return tree;
-      if (trial == kMostTrials) {
-        throw std::runtime_error(std::string(contender.name) +
-                                 " takes other bytes than " + kBloom);
-      }
-      bits *= *bytes / is;
+      return tree;
+    };
+    double bits = kBitsPerKey;
+    auto tree = bench::BuildAsLarge(
+        build, [bytes](const Tree&) { return *bytes; },
+        /*tolerance=*/0.02, &bits);
+    if (contender.name == std::string(kBloom)) {
+      *bytes = static_cast<double>(tree->all.filter_bytes);
     }
+    return tree;
   }
 
   // The call for key i.
@@ -278,7 +231,7 @@ class KvrocksBench {
       const Cell cell = data_.Draw(query, i, Scramble(n, kFieldSeed));
       StartCounting();
       bool found = Get(metadata, MetadataKey(cell.row), kMetadataSize);
-      metadata_reads += StopCounting(kLevelCount).data_reads;
+      metadata_reads += StopCounting();
       run_.answers.Add(found == (call != Call::kAbsentKey), CallName(call),
                        cell.row);
       run_.progress.Add(1);
@@ -295,7 +248,7 @@ class KvrocksBench {
                 kFieldValueSize);
         is_right = found == (call == Call::kPresentField);
       }
-      field_reads += StopCounting(kLevelCount).data_reads;
+      field_reads += StopCounting();
       run_.answers.Add(is_right, CallName(call), cell.row);
     }
     const double count = static_cast<double>(calls_);

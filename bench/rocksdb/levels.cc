@@ -5,7 +5,6 @@
 // keys, and none.
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <set>
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "policies.h"
-#include "rowbloom/filter_spec.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_rows.h"
@@ -27,7 +25,6 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr int kTreeLevels = 4;
 constexpr size_t kKeyLevels = 3;
 constexpr size_t kValueSize = 32;
 constexpr double kBitsPerKey = 10;
@@ -93,7 +90,7 @@ KeySet Events(const Options& options) {
                    "-tenant.fixed:4,user.delimiter:/,-time.fixed:8"};
   const uint64_t count = options.quick ? 100000 : 1000000;
   const uint64_t tenants = count / 500;
-  const ZipfSampler zipf(tenants);
+  const ZipfSampler zipf(tenants, kZipfExponent);
   const auto big_endian = [](uint64_t value, size_t size) {
     std::string bytes(size, '\0');
     for (size_t i = size; i-- > 0; value >>= 8) {
@@ -126,49 +123,16 @@ KeySet Events(const Options& options) {
   return set;
 }
 
-// Draws the level of a key by a hash, with odds as the sizes of the levels.
-int TreeLevelOf(const std::string& key) {
-  constexpr double kSizes[kTreeLevels] = {10, 100, 1000, 10000};
-  const double at =
-      std::ldexp(static_cast<double>(Scramble(key, kTreeLevelSeed)), -64) *
-      11110;
-  double limit = 0;
-  for (int level = 1; level < kTreeLevels; ++level) {
-    limit += kSizes[level - 1];
-    if (at < limit) return level;
-  }
-  return kTreeLevels;
-}
-
-struct LevelPolicy {
-  Policy policy;
-  KeyCodec asked =
-      KeyCodec::Ordered();  // The key codec that its levels are of.
+struct Contender {
+  const char* name;
+  const char* filter;
+  size_t one_level = 0;  // The only level that the filter answers for; 0: all.
 };
-
-LevelPolicy MakePolicy(const std::string& name, const KeySet& set) {
-  LevelPolicy made;
-  made.policy.name = name;
-  std::string codec = set.codec;
-  RocksDbOptions options;
-  if (name == "rocksdb_bloom_level_1") codec = set.one_level[0];
-  if (name == "rocksdb_bloom_level_2") codec = set.one_level[1];
-  options.key_codec = OrThrow(KeyCodec::Parse(codec));
-  made.asked = options.key_codec;
-  if (name == kNone) return made;
-  rocksdb::Status error;
-  if (codec != set.codec) {
-    options.bloom_type = BloomType::kRow;
-    made.policy.filter.reset(rocksdb::NewBloomFilterPolicy(kBitsPerKey));
-  } else {
-    made.policy.is_rowbloom = true;
-    options.filter_spec = FilterSpec::BitsPerKey(name, kBitsPerKey);
-    made.policy.filter = NewRocksDbFilterPolicy(options, &error);
-  }
-  made.policy.prefix_extractor = NewRowPrefixExtractor(options, &error);
-  Check(error, name);
-  return made;
-}
+constexpr Contender kContenders[] = {{kNone, ""},
+                                     {"rocksdb_bloom_level_1", kBloom, 1},
+                                     {"rocksdb_bloom_level_2", kBloom, 2},
+                                     {"blocked_bloom", "blocked_bloom"},
+                                     {"compact", "compact"}};
 
 class LevelsBench {
  public:
@@ -184,24 +148,30 @@ class LevelsBench {
   Json Measure() {
     Json runs = Json::array();
     std::vector<double> reads_of_none(kKeyLevels);
-    for (const char* name :
-         {kNone, "rocksdb_bloom_level_1", "rocksdb_bloom_level_2",
-          "blocked_bloom", "compact"}) {
-      const LevelPolicy made = MakePolicy(name, set_);
-      TreeOptions options;
-      options.level_count = kTreeLevels;
+    for (const Contender& contender : kContenders) {
+      const std::string name = contender.name;
+      RocksDbOptions options;
+      options.key_codec = codec_;
+      if (contender.one_level != 0) {
+        options.bloom_type = BloomType::kRow;
+        options.key_codec =
+            OrThrow(KeyCodec::Parse(set_.one_level[contender.one_level - 1]));
+      }
+      const Policy policy = MakePolicy(name, contender.filter, kBitsPerKey,
+                                       options, /*finds_rows=*/name != kNone);
       run_.progress.Begin(set_.name + ": load " + name, set_.keys.size());
       const Tree tree(
-          options, made.policy, run_.NewPath(),
+          TreeOptions(), policy, run_.NewPath(),
           [this](int level, Database* database) { Fill(level, database); },
           &shape_);
       run_.progress.End();
       for (size_t level = 1; level <= kKeyLevels; ++level) {
         run_.progress.Begin("ask " + codec_.KeyLevelName(level), 2 * gets_);
-        Ask(tree.db(), made, level, /*present=*/true);
-        const double reads = Ask(tree.db(), made, level, /*present=*/false);
+        Ask(tree.db(), options.key_codec, level, /*present=*/true);
+        const double reads =
+            Ask(tree.db(), options.key_codec, level, /*present=*/false);
         run_.progress.End();
-        if (made.policy.filter == nullptr) reads_of_none[level - 1] = reads;
+        if (policy.filter == nullptr) reads_of_none[level - 1] = reads;
         Json json = {
             {"keys", set_.name},
             {"policy", name},
@@ -211,7 +181,7 @@ class LevelsBench {
             {"times_fewer_reads_than_none",
              reads == 0 ? Json() : Json(reads_of_none[level - 1] / reads)},
             {"filter_bytes", tree.all.filter_bytes}};
-        if (made.policy.is_rowbloom) {
+        if (policy.is_rowbloom) {
           json["filter_keys"] = filter_keys_[level - 1];
           json["filter_bytes_of_level"] =
               static_cast<double>(tree.all.filter_bytes) *
@@ -262,9 +232,9 @@ class LevelsBench {
   // Each level of the tree is a sorted run, where equal prefixes count once.
   void CountFilterKeys() {
     filter_keys_.assign(kKeyLevels, 0);
-    std::vector<Segments> last(kTreeLevels + 1);
+    std::vector<Segments> last(kLevelCount + 1);
     for (const Segments& key : set_.keys) {
-      Segments& before = last[TreeLevelOf(Encoded(key))];
+      Segments& before = last[LevelOf(Scramble(Encoded(key), kTreeLevelSeed))];
       bool differs = before.empty();
       for (size_t i = 0; i < kKeyLevels; ++i) {
         differs = differs || before[i] != key[i];
@@ -276,16 +246,14 @@ class LevelsBench {
 
   std::string Encoded(const Segments& segments) const {
     std::string key;
-    const absl::Status status =
-        codec_.Encode(Views(segments, segments.size()), &key);
-    if (!status.ok()) throw std::runtime_error(status.ToString());
+    CheckOk(codec_.Encode(Views(segments, segments.size()), &key));
     return key;
   }
 
   void Fill(int level, Database* database) {
     for (const Segments& segments : set_.keys) {
       const std::string key = Encoded(segments);
-      if (TreeLevelOf(key) != level) continue;
+      if (LevelOf(Scramble(key, kTreeLevelSeed)) != level) continue;
       database->Put(key, MakeValue(key, kValueSize));
       run_.progress.Add(1);
     }
@@ -293,9 +261,9 @@ class LevelsBench {
 
   // Returns the data blocks that a question reads on average. Whole keys are
   // asked for by Get().
-  double Ask(rocksdb::DB* db, const LevelPolicy& made, size_t level,
+  double Ask(rocksdb::DB* db, const KeyCodec& asked, size_t level,
              bool present) {
-    const RocksDbRows rows(db, db->DefaultColumnFamily(), made.asked);
+    const RocksDbRows rows(db, db->DefaultColumnFamily(), asked);
     rocksdb::ReadOptions options;
     options.fill_cache = false;
     std::string value;
@@ -314,8 +282,7 @@ class LevelsBench {
                        Encoded(segments));
       run_.progress.Add(1);
     }
-    return static_cast<double>(StopCounting(kTreeLevels).data_reads) /
-           static_cast<double>(gets_);
+    return static_cast<double>(StopCounting()) / static_cast<double>(gets_);
   }
 
   Run& run_;

@@ -9,15 +9,9 @@
 // Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
 
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <vector>
 
-#include "CLI/App.hpp"
-#include "CLI/Config.hpp"
-#include "CLI/Formatter.hpp"
-#include "bench/json_file.h"
-#include "bench/machine.h"
 #include "bench/program.h"
 #include "policies.h"
 #include "rocksdb/version.h"
@@ -28,24 +22,14 @@ namespace {
 
 using Measure = Json (*)(Run*);
 
-int RunCommand(const Options& options, Measure measure) {
-  const JsonFile json(options.json);
+Json MeasureAll(const Options& options, Measure measure) {
   Run run(options);
-  Json results = {{"benchmark", "reads"},
-                  {"format_version", 1},
-                  {"machine", MachineJson()}};
-  results["machine"]["rocksdb_version"] = rocksdb::GetRocksVersionAsString();
-  results.update(measure(&run));
+  Json results = measure(&run);
+  results["machine"] = {
+      {"rocksdb_version", rocksdb::GetRocksVersionAsString()}};
   results["answers_checked"] = run.answers.checked();
   results["wrong_answers"] = run.answers.wrong();
-  json.Write(results);
-  return run.answers.wrong() == 0 ? 0 : kExitFailure;
-}
-
-void AddNumber(CLI::App* command, const char* name,
-               std::optional<uint64_t>* value, const char* help) {
-  command->add_option(name, *value, help)
-      ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 40));
+  return results;
 }
 
 int Main(int argc, char** argv) {
@@ -60,7 +44,6 @@ int Main(int argc, char** argv) {
     command->callback([&measure, function] { measure = function; });
     command->add_flag("--quick", o.quick,
                       "Small sizes, which take some seconds");
-    command->add_option("--json", o.json, "Write the results to this file");
     command->add_option(
         "--directory", o.directory,
         "Where to put the databases (default: a temporary directory)");
@@ -82,7 +65,8 @@ int Main(int argc, char** argv) {
                      "File of words, each a row with some of eight columns, or "
                      "of row<TAB>column lines")
         ->capture_default_str();
-    AddNumber(command, "--rows", &o.rows, "Words to load; 0: all");
+    command->add_option("--rows", o.rows, "Words to load; 0: all")
+        ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 40));
   };
 
   CLI::App* rows =
@@ -145,25 +129,11 @@ int Main(int argc, char** argv) {
                           "Memory and wasted reads of trees that grow"));
 
 #ifdef ROWBLOOM_BENCH_MINI_KV
-  CLI::App* store =
-      add("mini_kv", MeasureMiniKv, "Gets of rows and columns in mini_kv");
-  add_input(store);
-  AddNumber(store, "--memtable_size_bytes", &o.memtable_size_bytes,
-            "Size at which the memtable is flushed");
-  AddNumber(store, "--level1_size_bytes", &o.level1_size_bytes,
-            "Data blocks of level 1");
-  store
-      ->add_option("--level_ratio", o.level_ratio,
-                   "How many times larger each further level is")
-      ->check(CLI::Range(uint64_t{1}, uint64_t{100}))
-      ->capture_default_str();
-  store
-      ->add_option("--filter_cache_bytes", o.filter_cache_bytes,
-                   "Capacity of the cache of filter chunks")
-      ->capture_default_str();
+  add_input(
+      add("mini_kv", MeasureMiniKv, "Gets of rows and columns in mini_kv"));
 #endif
-  return RunProgram("reads_bench", &app, argc, argv,
-                    [&] { return RunCommand(o, measure); });
+  return RunToJson("reads_bench", &app, argc, argv,
+                   [&] { return MeasureAll(o, measure); });
 }
 
 }  // namespace

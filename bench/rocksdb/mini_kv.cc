@@ -24,7 +24,6 @@
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_spec.h"
-#include "rowbloom/filter_stats.h"
 #include "run.h"
 #include "tree.h"
 #include "workload.h"
@@ -36,6 +35,7 @@ using ::mini_kv::MiniKv;
 
 constexpr double kBitsPerKey = 10;
 constexpr size_t kValueSize = 32;
+constexpr uint64_t kLevelRatio = 4;
 // Each choice that is made by a hash has its own seed.
 constexpr uint64_t kPutOrderSeed = 300;
 constexpr uint64_t kColumnSeed = 301;
@@ -48,7 +48,7 @@ struct Filters {
   std::optional<FileBudgetOptions> budget;
 };
 
-std::vector<Filters> AllFilters(const Options& options) {
+std::vector<Filters> AllFilters() {
   std::vector<Filters> all = {{kNone, {}, {}}};
   all[0].filter.bloom_type = BloomType::kNone;
   const auto add = [&](const char* family,
@@ -64,19 +64,16 @@ std::vector<Filters> AllFilters(const Options& options) {
   }
   FileBudgetOptions budget;
   budget.budget.memory = FilterMemory::BitsPerKey(kBitsPerKey);
-  budget.size_ratio =
-      static_cast<double>(std::max<uint64_t>(options.level_ratio, 2));
+  budget.size_ratio = kLevelRatio;
   for (const char* family : {"blocked_bloom", "compact"}) add(family, budget);
   return all;
 }
 
 ::mini_kv::Options StoreOptions(const Options& options) {
   ::mini_kv::Options store;
-  store.memtable_size_bytes =
-      options.Or(options.memtable_size_bytes, 100000, 1 << 20);
-  store.level1_size_bytes =
-      options.Or(options.level1_size_bytes, 200000, 2 << 20);
-  store.level_ratio = options.level_ratio;
+  store.memtable_size_bytes = options.quick ? 100000 : 1 << 20;
+  store.level1_size_bytes = 2 * store.memtable_size_bytes;
+  store.level_ratio = kLevelRatio;
   store.block_size_bytes = 4096;
   return store;
 }
@@ -131,7 +128,7 @@ bool IsRight(Query query, const Cell& cell, MiniKv* store) {
 // Opens the store, so that no filter is in the cache, and asks.
 Json AskAll(const Dataset& data, Query query, const std::string& path,
             uint64_t gets, Run* run) {
-  const auto cache = NewShardedLruCache({run->options.filter_cache_bytes});
+  const auto cache = NewShardedLruCache({32 << 20});
   ::mini_kv::Options options = StoreOptions(run->options);
   options.filter_cache = cache.get();
   const auto store = OrThrow(MiniKv::Open(options, path));
@@ -143,25 +140,10 @@ Json AskAll(const Dataset& data, Query query, const std::string& path,
                      cell.row);
     run->progress.Add(1);
   }
-  const ::mini_kv::Stats stats = store->stats();
-  const auto per_get = [gets](uint64_t count) {
-    return static_cast<double>(count) / static_cast<double>(gets);
-  };
-  const uint64_t negatives = stats.filters[FilterCounter::kNegatives];
-  const uint64_t false_positives =
-      stats.filters[FilterCounter::kFalsePositives];
-  Json fpr;
-  if (negatives + false_positives != 0) {
-    fpr = static_cast<double>(false_positives) /
-          static_cast<double>(negatives + false_positives);
-  }
+  const auto data_reads = static_cast<double>(store->stats().reads.data_blocks);
   return {{"query", QueryName(query)},
           {"gets", gets},
-          {"data_reads_per_get", per_get(stats.reads.data_blocks)},
-          {"data_bytes_read_per_get", per_get(stats.reads.data_bytes)},
-          {"filter_bytes_read_per_get",
-           per_get(stats.filters[FilterCounter::kChunkLoadBytes])},
-          {"fpr", fpr}};
+          {"data_reads_per_get", data_reads / static_cast<double>(gets)}};
 }
 
 }  // namespace
@@ -174,7 +156,7 @@ Json MeasureMiniKv(Run* run) {
   const uint64_t gets = options.Or(options.gets, 20000, 100000);
   Json tree;
   Json runs = Json::array();
-  for (const Filters& filters : AllFilters(options)) {
+  for (const Filters& filters : AllFilters()) {
     const std::string path = run->NewPath();
     const auto levels = Load(data, filters, path, run);
     if (tree.is_null()) tree = LevelsJson(levels);

@@ -12,7 +12,6 @@
 #include "rowbloom/filter_spec.h"
 #include "rowbloom/get_cost.h"
 #include "rowbloom/key_codec.h"
-#include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
 
@@ -75,8 +74,7 @@ const Entry& Find(const std::string& name) {
   throw std::runtime_error("unknown policy " + name);
 }
 
-bool IsRowbloom(const Entry& entry) {
-  const std::string filter = entry.filter;
+bool IsRowbloom(const std::string& filter) {
   return !filter.empty() && filter != kBloom && filter != kRibbon;
 }
 
@@ -171,7 +169,7 @@ RocksDbOptions RowbloomKeyOptions(const Entry& entry, double bits_per_key,
 
 PolicyPointer NewKeyFilter(const Entry& entry, double bits_per_key,
                            const TreeShape& shape) {
-  if (IsRowbloom(entry)) {
+  if (IsRowbloom(entry.filter)) {
     return Checked(NewRocksDbFilterPolicy,
                    RowbloomKeyOptions(entry, bits_per_key, shape));
   }
@@ -207,27 +205,33 @@ std::vector<std::string> PolicyNames(Command command,
   return names;
 }
 
+Policy MakePolicy(const std::string& name, const std::string& filter,
+                  double bits_per_key, RocksDbOptions options,
+                  bool finds_rows) {
+  Policy policy;
+  policy.name = name;
+  policy.is_rowbloom = IsRowbloom(filter);
+  policy.has_filter_in_each_file = !filter.empty();
+  if (policy.is_rowbloom) {
+    options.filter_spec = FilterSpec::BitsPerKey(filter, bits_per_key);
+    policy.filter = Checked(NewRocksDbFilterPolicy, options);
+  } else if (!filter.empty()) {
+    policy.filter = NewRocksDbFilter(filter, bits_per_key);
+  }
+  if (finds_rows) policy.prefix_extractor = NewRowPrefixExtractor(options);
+  return policy;
+}
+
 Policy MakeRowPolicy(const std::string& name, double bits_per_key) {
   const Entry& entry = Find(name);
   RocksDbOptions options;
   options.bloom_type = entry.bloom_type;
   options.key_codec = KeyCodec::Ordered();
-  Policy policy;
-  policy.name = name;
-  policy.is_rowbloom = IsRowbloom(entry);
-  if (policy.is_rowbloom) {
-    options.filter_spec = FilterSpec::BitsPerKey(entry.filter, bits_per_key);
-    policy.filter = Checked(NewRocksDbFilterPolicy, options);
-  } else if (name == kBloom) {
-    policy.filter.reset(rocksdb::NewBloomFilterPolicy(bits_per_key));
-  } else if (name == kRibbon) {
-    policy.filter.reset(rocksdb::NewRibbonFilterPolicy(bits_per_key));
-  }
   // RocksDB's own filters answer row scans by the prefix that is the row, and
   // Gets by the whole key. RocksDB has no extractor for rows of varying
   // length; ours for ROW is what a user would write.
-  policy.prefix_extractor = NewRowPrefixExtractor(options);
-  return policy;
+  return MakePolicy(name, entry.filter, bits_per_key, options,
+                    /*finds_rows=*/true);
 }
 
 Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
@@ -235,7 +239,7 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
   const Entry& entry = Find(name);
   Policy policy;
   policy.name = name;
-  policy.is_rowbloom = IsRowbloom(entry);
+  policy.is_rowbloom = IsRowbloom(entry.filter);
   if (name != kNone) policy.filter = NewKeyFilter(entry, bits_per_key, shape);
   if (entry.has_listener) {
     policy.listeners.push_back(NewRocksDbBudgetListener());

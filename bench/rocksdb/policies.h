@@ -18,6 +18,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/slice_transform.h"
+#include "rowbloom/rocksdb.h"
 #include "rowbloom/tree_shape.h"
 
 namespace rowbloom::bench {
@@ -48,11 +49,18 @@ struct Policy {
   std::shared_ptr<const rocksdb::FilterPolicy> filter;  // Null for kNone.
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
   std::vector<std::shared_ptr<rocksdb::EventListener>> listeners;
+  bool has_filter_in_each_file = false;  // A Tree checks it.
 };
 
-// A policy for cells, whose keys KeyCodec::Ordered() has encoded. RocksDB's
-// filters are given `bits_per_key` as they are: Ribbon takes them as the Bloom
-// filter whose rate it has to match.
+// A policy with RocksDB's filters, those of a family of rowbloom, or, if
+// `filter` is empty, none. RocksDB's are given `bits_per_key` as they are:
+// Ribbon takes them as the Bloom filter whose rate it has to match. rowbloom's
+// have the keys of `options`, and with `finds_rows` there is the prefix
+// extractor of these, by which any filter answers for rows.
+Policy MakePolicy(const std::string& name, const std::string& filter,
+                  double bits_per_key, RocksDbOptions options, bool finds_rows);
+
+// A policy for cells, whose keys KeyCodec::Ordered() has encoded.
 Policy MakeRowPolicy(const std::string& name, double bits_per_key);
 
 // A policy for keys of 8 bytes in a tree of this shape. Its filters take about

@@ -4,13 +4,9 @@
 // take as many bytes for each of their keys as RocksDB's Bloom filters.
 
 #include <algorithm>
-#include <cmath>
-#include <map>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -24,11 +20,7 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr int kLevelCount = 4;
 constexpr size_t kValueSize = 32;
-// Filters within this share of the wanted bytes count as equal.
-constexpr double kTolerance = 0.02;
-constexpr int kMostTrials = 3;
 constexpr uint64_t kPresentRowChecks = 50000;
 
 constexpr uint64_t kColumnChoiceSeed = 101;
@@ -37,20 +29,6 @@ constexpr uint64_t kLevelSeed = 300;
 
 constexpr Query kReportedQueries[] = {Query::kAbsentRow, Query::kAbsentColumn,
                                       Query::kPresentCell};
-
-// Draws the level of a cell by a hash, with odds as the sizes of the levels.
-int LevelOf(std::string_view row, uint32_t qualifier) {
-  constexpr double kSizes[kLevelCount] = {10, 100, 1000, 10000};
-  constexpr double kSum = 11110;
-  const uint64_t hash = Scramble(row, kLevelSeed + qualifier);
-  const double at = std::ldexp(static_cast<double>(hash), -64) * kSum;
-  double limit = 0;
-  for (int level = 1; level < kLevelCount; ++level) {
-    limit += kSizes[level - 1];
-    if (at < limit) return level;
-  }
-  return kLevelCount;
-}
 
 struct GetList {
   Query query;
@@ -82,7 +60,7 @@ class RowsBench {
         data_(run->options.input, run->options.Or(run->options.rows, 20000, 0)),
         gets_(run->options.Or(run->options.gets, 5000, 100000)) {
     run_.progress.Begin("choose the point gets", 0);
-    const ZipfSampler zipf(data_.row_count());
+    const ZipfSampler zipf(data_.row_count(), kZipfExponent);
     for (const Query query : kReportedQueries) {
       for (const Mix mix : kMixes) {
         lists_.push_back(MakeGets(data_, query, mix, zipf, gets_));
@@ -116,30 +94,28 @@ class RowsBench {
     std::optional<Level> bloom;
     for (const std::string& name : PolicyNames(kRows, run_.options.policies)) {
       double asked = name == kNone ? 0 : bits_per_key;
-      const auto tree = BuildAsLargeAs(bloom, name, &asked);
+      // As many bytes for each of their keys as those of the Bloom filters.
+      const auto tree = BuildAsLarge(
+          [&](double bits) { return Build(name, bits); },
+          [&bloom](const Tree& built) {
+            return !bloom ? 0
+                          : static_cast<double>(bloom->filter_bytes) *
+                                static_cast<double>(built.all.filter_keys) /
+                                static_cast<double>(bloom->filter_keys);
+          },
+          /*tolerance=*/0.02, &asked);
       const Level& filters = tree->all;
       if (name == kBloom) bloom = filters;
       run_.progress.Begin("ask " + name,
                           lists_.size() * gets_ + present_rows_.cells.size());
       for (const GetList& list : lists_) {
-        Json json = {
-            {"policy", name},
-            {"query", QueryName(list.query)},
-            {"mix", MixName(list.mix)},
-            {"compared_at_bits_per_key", bits_per_key},
-            {"bits_per_key", asked},
-            {"filter_bytes", filters.filter_bytes},
-            {"bits_per_filter_key",
-             name == kNone ? 0
-                           : 8.0 * static_cast<double>(filters.filter_bytes) /
-                                 static_cast<double>(filters.filter_keys)}};
+        Json json = {{"policy", name},
+                     {"query", QueryName(list.query)},
+                     {"mix", MixName(list.mix)},
+                     {"compared_at_bits_per_key", bits_per_key},
+                     {"bits_per_key", asked},
+                     {"filter_bytes", filters.filter_bytes}};
         json.update(Ask(tree->db(), list));
-        const double reads = json["data_reads_per_get"];
-        Json& none = none_[&list - lists_.data()];
-        if (name == kNone) none = reads;
-        json["times_fewer_reads_than_none"] =
-            none.is_null() || reads == 0 ? Json()
-                                         : Json(none.get<double>() / reads);
         runs.push_back(std::move(json));
       }
       Ask(tree->db(), present_rows_);
@@ -148,52 +124,21 @@ class RowsBench {
     return runs;
   }
 
-  // The tree of a policy whose filters take as many bytes for each of their
-  // keys as those of `bloom`, if that is given. Ribbon needs a second trial.
-  std::unique_ptr<Tree> BuildAsLargeAs(const std::optional<Level>& bloom,
-                                       const std::string& name,
-                                       double* bits_asked) {
-    double last_bits = 0;
-    double last_bytes = 0;
-    for (int trial = 1;; ++trial) {
-      auto tree = Build(name, *bits_asked);
-      const Level& filters = tree->all;
-      const double bytes = static_cast<double>(filters.filter_bytes);
-      if (!bloom || bytes == 0 || trial == kMostTrials) return tree;
-      const double wanted = static_cast<double>(bloom->filter_bytes) *
-                            static_cast<double>(filters.filter_keys) /
-                            static_cast<double>(bloom->filter_keys);
-      if (std::abs(bytes / wanted - 1) <= kTolerance) return tree;
-      // A line through this size and the last.
-      const double bits = *bits_asked + (wanted - bytes) *
-                                            (*bits_asked - last_bits) /
-                                            (bytes - last_bytes);
-      last_bits = std::exchange(*bits_asked, bits);
-      last_bytes = bytes;
-    }
-  }
-
   std::unique_ptr<Tree> Build(const std::string& name, double bits) {
     run_.progress.Begin("load " + name + " at " + Number(bits, "%.4g bits"),
                         data_.cell_count());
-    TreeOptions options;
-    options.level_count = kLevelCount;
     auto tree = std::make_unique<Tree>(
-        options, MakeRowPolicy(name, bits), run_.NewPath(),
+        TreeOptions(), MakeRowPolicy(name, bits), run_.NewPath(),
         [this](int level, Database* database) { Fill(level, database); },
         &levels_);
     run_.progress.End();
-    if (name != kNone && tree->all.files_without_filter != 0) {
-      throw std::runtime_error("files were written without the filter of " +
-                               name);
-    }
     return tree;
   }
 
   void Fill(int level, Database* database) {
     for (size_t i = 0; i < data_.row_count(); ++i) {
       for (const uint32_t q : data_.columns(i)) {
-        if (LevelOf(data_.row(i), q) != level) continue;
+        if (LevelOf(Scramble(data_.row(i), kLevelSeed + q)) != level) continue;
         const std::string key = EncodeKey(data_.row(i), data_.qualifier(q));
         database->Put(key, MakeValue(key, kValueSize));
         run_.progress.Add(1);
@@ -228,32 +173,12 @@ class RowsBench {
       run_.answers.Add(is_right, QueryName(list.query), cell.row);
       run_.progress.Add(1);
     }
-    const ReadCounts counts = StopCounting(kLevelCount);
+    const double reads = static_cast<double>(StopCounting());
     const double gets = static_cast<double>(list.cells.size());
-    // A cell is in one file, whose filter answers "maybe" rightly.
-    const uint64_t necessary =
-        list.query == Query::kPresentCell ? list.cells.size() : 0;
-    Json fpr;
-    Json by_level = Json::array();
-    if (counts.filter_lookups != 0) {
-      fpr = static_cast<double>(counts.filter_maybes - necessary) /
-            static_cast<double>(counts.filter_lookups - necessary);
-      for (int level = 1; level <= kLevelCount; ++level) {
-        // A Seek for a row reads one data block in each file whose filter says
-        // "maybe".
-        const uint64_t false_positives =
-            asks_row ? counts.data_reads_by_level[level]
-                     : counts.false_positives_by_level[level];
-        by_level.push_back(1000 * static_cast<double>(false_positives) / gets);
-      }
-    }
-    const double reads = static_cast<double>(counts.data_reads);
+    const double necessary = list.query == Query::kPresentCell ? gets : 0;
     return {{"gets", list.cells.size()},
             {"data_reads_per_get", reads / gets},
-            {"wasted_reads_per_1000_gets",
-             1000 * (reads - static_cast<double>(necessary)) / gets},
-            {"fpr", fpr},
-            {"false_positives_per_1000_gets_by_level", by_level}};
+            {"wasted_reads_per_1000_gets", 1000 * (reads - necessary) / gets}};
   }
 
   Run& run_;
@@ -261,7 +186,6 @@ class RowsBench {
   const uint64_t gets_;
   std::vector<GetList> lists_;
   GetList present_rows_;
-  std::map<size_t, Json> none_;  // Data reads without filters, by list.
   Json levels_;
 };
 

@@ -3,11 +3,30 @@
 #include "run.h"
 
 #include <algorithm>
+#include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <system_error>
 
 #include "rocksdb/slice.h"
 
 namespace rowbloom::bench {
+namespace {
+
+// The value below which this share of the values is; 0.5 gives the median.
+double Quantile(std::vector<double> values, double quantile) {
+  std::sort(values.begin(), values.end());
+  const double at = quantile * static_cast<double>(values.size() - 1);
+  const auto below = static_cast<size_t>(at);
+  const size_t above = std::min(below + 1, values.size() - 1);
+  return values[below] +
+         (at - static_cast<double>(below)) * (values[above] - values[below]);
+}
+
+}  // namespace
 
 std::string Number(double value, const char* format) {
   char text[32];
@@ -33,13 +52,36 @@ void Answers::AddMany(uint64_t checked, uint64_t wrong,
                std::string(query).c_str());
 }
 
-double Quantile(std::vector<double> values, double quantile) {
-  std::sort(values.begin(), values.end());
-  const double at = quantile * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<size_t>(at);
-  const size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] +
-         (at - static_cast<double>(below)) * (values[above] - values[below]);
+std::vector<Json> CompareInRounds(
+    uint64_t rounds, size_t count, std::optional<size_t> base,
+    const std::function<Json(size_t i)>& measure) {
+  std::vector<std::vector<Json>> samples(count);
+  for (uint64_t round = 0; round < rounds; ++round) {
+    for (size_t i = 0; i < count; ++i) samples[i].push_back(measure(i));
+  }
+  std::vector<Json> summaries;
+  for (const std::vector<Json>& mine : samples) {
+    Json& summary = summaries.emplace_back(Json::object());
+    const auto add = [&summary](const std::string& name,
+                                const std::vector<double>& values) {
+      summary[name] = Quantile(values, 0.5);
+      summary[name + "_quartiles"] = {Quantile(values, 0.25),
+                                      Quantile(values, 0.75)};
+    };
+    for (const auto& [name, value] : mine.front().items()) {
+      std::vector<double> values;
+      std::vector<double> ratios;
+      for (uint64_t round = 0; round < rounds; ++round) {
+        values.push_back(mine[round][name]);
+        if (!base || samples[*base][round][name] == 0) continue;
+        ratios.push_back(values.back() /
+                         samples[*base][round][name].get<double>());
+      }
+      add(name, values);
+      if (ratios.size() == rounds) add(name + "_ratio", ratios);
+    }
+  }
+  return summaries;
 }
 
 void Latencies::Add(Clock::time_point start, Clock::time_point end) {
@@ -60,6 +102,26 @@ double Latencies::QuantileMicroseconds(double quantile) {
   const auto place = nanoseconds_.begin() + static_cast<std::ptrdiff_t>(at);
   std::nth_element(nanoseconds_.begin(), place, nanoseconds_.end());
   return *place / 1000.0;
+}
+
+Run::Run(const Options& given) : options(given), directory(given.directory) {
+  namespace fs = std::filesystem;
+  if (!directory.empty()) {
+    fs::create_directories(directory);
+    return;
+  }
+  directory = (fs::temp_directory_path() / "reads_bench.XXXXXX").string();
+  if (mkdtemp(directory.data()) == nullptr) {
+    throw std::runtime_error(directory + ": " + std::strerror(errno) +
+                             ". Name a writable place with --directory.");
+  }
+}
+
+Run::~Run() {
+  std::error_code ignored;
+  if (options.directory.empty()) {
+    std::filesystem::remove_all(directory, ignored);
+  }
 }
 
 }  // namespace rowbloom::bench

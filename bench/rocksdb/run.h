@@ -6,25 +6,30 @@
 #define ROWBLOOM_BENCH_ROCKSDB_RUN_H_
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "bench/program.h"
 #include "bench/progress.h"
-#include "bench/work_directory.h"
-#include "nlohmann/json.hpp"
 
 namespace rowbloom::bench {
-
-using Json = nlohmann::ordered_json;
 
 // The number by a format of printf().
 std::string Number(double value, const char* format);
 
-// The value below which this share of the values is; 0.5 gives the median.
-double Quantile(std::vector<double> values, double quantile);
+// Calls measure(i) for each of `count` contestants in turn in every round. It
+// returns numbers by their names. Returns, for each contestant, the median and
+// the quartiles of each number, NAME and NAME_quartiles, and, if there is a
+// `base`, those of its ratio to the same number of contestant `base` in the
+// same round, NAME_ratio.
+std::vector<Json> CompareInRounds(uint64_t rounds, size_t count,
+                                  std::optional<size_t> base,
+                                  const std::function<Json(size_t i)>& measure);
 
 // The answers that were compared with what was loaded.
 class Answers {
@@ -57,7 +62,6 @@ class Latencies {
 // The default of an optional number depends on the command; see Or().
 struct Options {
   bool quick = false;
-  std::string json = "/dev/stdout";
   std::string directory;              // Empty: a temporary one.
   std::vector<std::string> policies;  // Empty: all of the command.
   std::optional<uint64_t> gets;
@@ -79,11 +83,6 @@ struct Options {
   std::vector<double> cache_shares = {0.1, 0.02};
   std::vector<int> threads = {2};
   std::optional<double> seconds;
-  // mini_kv
-  std::optional<uint64_t> memtable_size_bytes;
-  std::optional<uint64_t> level1_size_bytes;
-  uint64_t level_ratio = 4;
-  uint64_t filter_cache_bytes = 32 << 20;
 
   // The given number, or that of a quick or a full run.
   uint64_t Or(const std::optional<uint64_t>& given, uint64_t of_quick_run,
@@ -93,17 +92,20 @@ struct Options {
 };
 
 struct Run {
-  explicit Run(const Options& given)
-      : options(given),
-        directory(given.directory, "reads_bench", /*keep=*/false) {}
+  // Makes the directory of the databases: the one that the user named, which
+  // stays, or a temporary one, which is removed at the end.
+  explicit Run(const Options& given);
+  ~Run();
+  Run(const Run&) = delete;
+  Run& operator=(const Run&) = delete;
 
   std::string NewPath() {
-    return directory.path() + "/" + std::to_string(++database_count);
+    return directory + "/" + std::to_string(++database_count);
   }
 
   const Options options;
   Progress progress;
-  const WorkDirectory directory;
+  std::string directory;
   int database_count = 0;
   Answers answers;
 };

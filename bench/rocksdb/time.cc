@@ -13,7 +13,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
-#include <ctime>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -22,7 +21,7 @@
 #include <utility>
 #include <vector>
 
-#include "bench/program.h"
+#include "bench/machine.h"
 #include "bench/split_mix.h"
 #include "key_tree.h"
 #include "policies.h"
@@ -222,13 +221,6 @@ class Operations {
   uint64_t new_keys_ = 0;
 };
 
-double ThreadCpuSeconds() {
-  timespec time;
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) +
-         1e-9 * static_cast<double>(time.tv_nsec);
-}
-
 // The work of one thread, or of all, in one round.
 struct Sample {
   double operations = 0;
@@ -408,41 +400,14 @@ std::string AnySstOf(rocksdb::DB* db) {
 
 Json SampleJson(Sample* sample) {
   const auto per_get = [&](double count) { return count / sample->operations; };
-  return {{"operations_per_second", sample->operations_per_second},
-          {"p50_us", sample->latencies.QuantileMicroseconds(0.5)},
-          {"p99_us", sample->latencies.QuantileMicroseconds(0.99)},
-          {"cpu_us", 1e6 * per_get(sample->cpu_seconds)},
-          {"data_reads", per_get(sample->data_reads)},
-          {"index_reads", per_get(sample->index_reads)},
-          {"filter_reads", per_get(sample->filter_reads)}};
-}
-
-// The medians of all numbers of the rounds, and the quartiles of the first two
-// that a chart shows.
-Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
-  Json summary = Json::object();
-  const auto values_of = [&](const std::vector<Json>& all, const char* name) {
-    std::vector<double> values;
-    for (const Json& round : all) values.push_back(round[name]);
-    return values;
-  };
-  for (const auto& [name, value] : rounds.front().items()) {
-    summary[name] = Quantile(values_of(rounds, name.c_str()), 0.5);
-  }
-  const auto add_quartiles = [&](const char* name,
-                                 const std::vector<double>& values) {
-    summary[std::string(name) + "_quartiles"] = {Quantile(values, 0.25),
-                                                 Quantile(values, 0.75)};
-  };
-  add_quartiles("p99_us", values_of(rounds, "p99_us"));
-  std::vector<double> ratios = values_of(rounds, "operations_per_second");
-  const auto baseline = values_of(base, "operations_per_second");
-  for (size_t i = 0; i < ratios.size() && i < baseline.size(); ++i) {
-    ratios[i] /= baseline[i];
-  }
-  add_quartiles("throughput_ratio", ratios);
-  summary["throughput_ratio"] = Quantile(ratios, 0.5);
-  return summary;
+  return {
+      {"throughput", sample->operations_per_second},  // Operations a second.
+      {"p50_us", sample->latencies.QuantileMicroseconds(0.5)},
+      {"p99_us", sample->latencies.QuantileMicroseconds(0.99)},
+      {"cpu_us", 1e6 * per_get(sample->cpu_seconds)},
+      {"data_reads", per_get(sample->data_reads)},
+      {"index_reads", per_get(sample->index_reads)},
+      {"filter_reads", per_get(sample->filter_reads)}};
 }
 
 struct Case {
@@ -475,30 +440,17 @@ GetCostOptions ModelOptions(const Case& c, size_t capacity_bytes,
   // RocksDB stores 3 lengths and 8 bytes of sequence number and type.
   options.entry_bytes = sizeof(uint64_t) + kValueSize + 11;
   options.missing_share = c.workload->missing_share;
-  options.zipf_exponent = c.workload->choice == Choice::kZipf ? 0.99 : 0;
+  options.zipf_exponent =
+      c.workload->choice == Choice::kZipf ? kZipfExponent : 0;
   options.read_us = read_us;
   return options;
 }
 
-// The bits per key that the model chooses.
-Json ModelChoice(const Case& c, const std::vector<TreeRun>& runs,
-                 const GetCostOptions& get) {
+FilterBudgetPlan PlanOf(const std::vector<TreeRun>& runs,
+                        const GetCostOptions& get, const FilterCost& cost) {
   TotalMemoryOptions options;
   options.get = get;
-  const TotalMemoryPlan plan = OrThrow(PlanTotalMemory(
-      OrThrow(FilterCost::OfFamily("compact", kKeysPerPartition)), runs,
-      options));
-  Json choice = c.ToJson();
-  choice["bits_per_key"] = plan.filters.bits_per_key;
-  return choice;
-}
-
-// Gives the tree the filters of the policy that has total_memory_bytes, for
-// this cache and the workload's share of absent keys.
-void RewriteForMemory(const Case& c, const TreeShape& shape,
-                      size_t capacity_bytes, Contestant* contestant) {
-  contestant->tree->Rewrite(
-      MakeMemoryPolicy(capacity_bytes, c.workload->missing_share, shape));
+  return OrThrow(PlanTotalMemory(cost, runs, options)).filters;
 }
 
 // The plan that `rowbloom plan --cache_bytes` prints for this tree. It
@@ -506,21 +458,21 @@ void RewriteForMemory(const Case& c, const TreeShape& shape,
 // default latency.
 Json PolicyPlan(const Case& c, const std::vector<TreeRun>& runs,
                 size_t capacity_bytes) {
-  TotalMemoryOptions options;
-  options.get = ModelOptions(c, capacity_bytes, GetCostOptions().read_us);
-  options.get.high_priority_share = GetCostOptions().high_priority_share;
-  options.get.zipf_exponent = 0;
-  options.get.missing_share = std::max(c.workload->missing_share,
-                                       FilterBudgetOptions::kMinMissingShare);
-  const TotalMemoryPlan plan = OrThrow(
-      PlanTotalMemory(OrThrow(FilterCost::OfFamily("compact")), runs, options));
+  const GetCostOptions defaults;
+  GetCostOptions get = ModelOptions(c, capacity_bytes, defaults.read_us);
+  get.high_priority_share = defaults.high_priority_share;
+  get.zipf_exponent = 0;
+  get.missing_share =
+      std::max(get.missing_share, FilterBudgetOptions::kMinMissingShare);
+  const FilterBudgetPlan plan =
+      PlanOf(runs, get, OrThrow(FilterCost::OfFamily("compact")));
   Json bits = Json::array();
-  for (const RunBudget& run : plan.filters.runs) {
+  for (const RunBudget& run : plan.runs) {
     bits.push_back(run.setting.bits_per_key);
   }
   return {{"total_memory_bytes", capacity_bytes},
-          {"missing_share", options.get.missing_share},
-          {"bits_per_key", plan.filters.bits_per_key},
+          {"missing_share", get.missing_share},
+          {"bits_per_key", plan.bits_per_key},
           {"bits_by_run", std::move(bits)}};
 }
 
@@ -541,7 +493,8 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
   run->progress.Begin(title, (rounds + 1) * contestants->size());
   for (Contestant& contestant : *contestants) {
     if (contestant.name == kMemoryPolicy) {
-      RewriteForMemory(c, shape, capacity, &contestant);
+      contestant.tree->Rewrite(
+          MakeMemoryPolicy(capacity, c.workload->missing_share, shape));
     }
     contestant.tree->database.Reopen(NewCache(c.cache, capacity));
     WorkInThreads(*c.workload, contestant,
@@ -549,20 +502,20 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
                   2 * capacity / kBlockSizeBytes, c.threads);
     run->progress.Add(1);
   }
-  std::vector<std::vector<Json>> samples(contestants->size());
   size_t baseline = 0;
-  for (uint64_t round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < contestants->size(); ++i) {
-      const Contestant& contestant = (*contestants)[i];
-      if (contestant.name == kBaseline) baseline = i;
-      Sample sample = WorkInThreads(*c.workload, contestant, seconds,
-                                    ~uint64_t{0}, c.threads);
-      run->answers.AddMany(static_cast<uint64_t>(sample.operations),
-                           sample.wrong, c.workload->name);
-      samples[i].push_back(SampleJson(&sample));
-      run->progress.Add(1);
-    }
+  for (size_t i = 0; i < contestants->size(); ++i) {
+    if ((*contestants)[i].name == kBaseline) baseline = i;
   }
+  const auto measure = [&](size_t i) {
+    Sample sample = WorkInThreads(*c.workload, (*contestants)[i], seconds,
+                                  ~uint64_t{0}, c.threads);
+    run->answers.AddMany(static_cast<uint64_t>(sample.operations), sample.wrong,
+                         c.workload->name);
+    run->progress.Add(1);
+    return SampleJson(&sample);
+  };
+  const auto summaries =
+      CompareInRounds(rounds, contestants->size(), baseline, measure);
   run->progress.End();
   Json runs = Json::array();
   for (size_t i = 0; i < contestants->size(); ++i) {
@@ -576,12 +529,15 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
       }
       json["plan"] = PolicyPlan(c, tree_runs, capacity);
     }
-    json.update(Summary(samples[i], samples[baseline]));
+    json.update(summaries[i]);
     runs.push_back(std::move(json));
   }
   if (HasModel(*c.workload)) {
-    model_choices->push_back(
-        ModelChoice(c, tree_runs, ModelOptions(c, capacity, read_us)));
+    Json& choice = model_choices->emplace_back(c.ToJson());
+    choice["bits_per_key"] =
+        PlanOf(tree_runs, ModelOptions(c, capacity, read_us),
+               OrThrow(FilterCost::OfFamily("compact", kKeysPerPartition)))
+            .bits_per_key;
   }
   return runs;
 }
@@ -641,7 +597,6 @@ Json MeasureTime(Run* run) {
   }
   const std::string sst = AnySstOf(contestants.front().tree->db());
   Json result = {{"levels", keys.levels},
-                 {"value_size_bytes", kValueSize},
                  {"device_before", MeasureDevice(sst)}};
   std::string table_options;
   Check(rocksdb::GetStringFromColumnFamilyOptions(

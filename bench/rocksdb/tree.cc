@@ -2,6 +2,7 @@
 
 #include "tree.h"
 
+#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <utility>
@@ -215,6 +216,35 @@ std::vector<Level> Database::ReadLevels() const {
   return levels;
 }
 
+int LevelOf(uint64_t hash) {
+  constexpr double kSizes[kLevelCount] = {10, 100, 1000, 10000};
+  constexpr double kSum = 11110;
+  const double at = std::ldexp(static_cast<double>(hash), -64) * kSum;
+  double limit = 0;
+  for (int level = 1; level < kLevelCount; ++level) {
+    limit += kSizes[level - 1];
+    if (at < limit) return level;
+  }
+  return kLevelCount;
+}
+
+std::unique_ptr<Tree> BuildAsLarge(
+    const std::function<std::unique_ptr<Tree>(double bits)>& build,
+    const std::function<double(const Tree&)>& wanted_bytes, double tolerance,
+    double* bits) {
+  constexpr int kMostTrials = 4;
+  for (int trial = 1;; ++trial) {
+    auto tree = build(*bits);
+    const auto bytes = static_cast<double>(tree->all.filter_bytes);
+    const double wanted = wanted_bytes(*tree);
+    if (bytes == 0 || wanted == 0 || trial == kMostTrials ||
+        std::abs(bytes / wanted - 1) <= tolerance) {
+      return tree;
+    }
+    *bits *= wanted / bytes;
+  }
+}
+
 Tree::Tree(const TreeOptions& options, const Policy& policy,
            const std::string& path, const FillLevel& fill, Json* shape)
     : database(RocksDbOptionsOf(options, policy), path) {
@@ -231,6 +261,10 @@ Tree::Tree(const TreeOptions& options, const Policy& policy,
   database.Reopen();
   levels = database.ReadLevels();
   all = SumOf(levels);
+  if (policy.has_filter_in_each_file && all.files_without_filter != 0) {
+    throw std::runtime_error("files were written without the filter of " +
+                             policy.name);
+  }
   if (shape->is_null()) *shape = LevelsJson(levels);
   if (*shape != LevelsJson(levels)) {
     throw std::runtime_error("the tree of " + policy.name +
@@ -273,26 +307,12 @@ void StartCounting() {
   rocksdb::get_perf_context()->Reset();
 }
 
-ReadCounts StopCounting(int level_count) {
-  const rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+uint64_t StopCounting() {
   rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
-  ReadCounts counts;
-  if (MetadataReads(perf) != 0) {
+  if (MetadataReads(*rocksdb::get_perf_context()) != 0) {
     throw std::runtime_error("indexes or filters did not stay in memory");
   }
-  counts.data_reads = DataReads();
-  counts.filter_maybes = perf.bloom_sst_hit_count;
-  counts.filter_lookups = perf.bloom_sst_hit_count + perf.bloom_sst_miss_count;
-  counts.data_reads_by_level.assign(level_count + 1, 0);
-  counts.false_positives_by_level.assign(level_count + 1, 0);
-  for (const auto& [level, of_level] : *perf.level_to_perf_context) {
-    if (level > static_cast<uint32_t>(level_count)) continue;
-    counts.data_reads_by_level[level] = of_level.block_cache_miss_count;
-    counts.false_positives_by_level[level] =
-        of_level.bloom_filter_full_positive -
-        of_level.bloom_filter_full_true_positive;
-  }
-  return counts;
+  return DataReads();
 }
 
 uint64_t DataReads() {

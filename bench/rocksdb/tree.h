@@ -88,8 +88,14 @@ class Database {
   rocksdb::WriteBatch batch_;
 };
 
+// The levels of a Tree, unless it has another number, and the level of a cell:
+// drawn by its hash, with odds as the sizes of the levels, of which each is ten
+// times larger than the one above.
+inline constexpr int kLevelCount = 4;
+int LevelOf(uint64_t hash);
+
 struct TreeOptions {
-  int level_count = 4;
+  int level_count = kLevelCount;
   bool is_universal = false;
   // For data blocks alone. Null: a cache that stays empty if gets do not fill
   // it.
@@ -121,22 +127,19 @@ struct Tree {
   double compaction_cpu_seconds = 0;
 };
 
-// The reads of point gets of this thread, as RocksDB's PerfContext counts them.
-// Data blocks are the misses of the block cache.
-struct ReadCounts {
-  uint64_t data_reads = 0;  // Data blocks.
-  // Lookups in filters, and how many of them were answered "maybe".
-  uint64_t filter_lookups = 0;
-  uint64_t filter_maybes = 0;
-  // Index 0 is L0. RocksDB counts false positives by level for Gets, but not
-  // for Seeks.
-  std::vector<uint64_t> data_reads_by_level;
-  std::vector<uint64_t> false_positives_by_level;
-};
+// Builds trees with more or fewer bits per key until the filters of one take
+// wanted_bytes(tree), within this share of them, or a few trials have passed. 0
+// bytes: any. Sets `bits` to those that `build` was last called with.
+std::unique_ptr<Tree> BuildAsLarge(
+    const std::function<std::unique_ptr<Tree>(double bits)>& build,
+    const std::function<double(const Tree&)>& wanted_bytes, double tolerance,
+    double* bits);
 
+// The data blocks that point gets of this thread read, as RocksDB's PerfContext
+// counts them: the misses of the block cache. StopCounting() returns them and
+// throws std::runtime_error if an index or a filter was read.
 void StartCounting();
-// Throws std::runtime_error if an index or a filter was read.
-ReadCounts StopCounting(int level_count);
+uint64_t StopCounting();
 
 // Counts since StartCounting().
 uint64_t DataReads();

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <iterator>
@@ -18,7 +17,6 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr double kZipfExponent = 0.99;  // As in YCSB.
 constexpr uint64_t kValueSeed = 100;
 
 constexpr const char* kDictionaryColumns[] = {
@@ -84,22 +82,6 @@ std::string MakeValue(std::string_view key, size_t size_bytes) {
 
 const char* MixName(Mix mix) {
   return mix == Mix::kUniform ? "uniform" : "zipf";
-}
-
-ZipfSampler::ZipfSampler(size_t count) {
-  cumulative_.reserve(count);
-  double sum = 0;
-  for (size_t rank = 0; rank < count; ++rank) {
-    sum += std::pow(static_cast<double>(rank + 1), -kZipfExponent);
-    cumulative_.push_back(sum);
-  }
-}
-
-size_t ZipfSampler::Rank(uint64_t random) const {
-  const double share = std::ldexp(static_cast<double>(random >> 11), -53);
-  const auto it = std::upper_bound(cumulative_.begin(), cumulative_.end(),
-                                   share * cumulative_.back());
-  return std::min<size_t>(it - cumulative_.begin(), cumulative_.size() - 1);
 }
 
 const char* QueryName(Query query) {

@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "absl/types/span.h"
+#include "bench/zipf.h"
 
 namespace rowbloom::bench {
 
@@ -40,16 +41,7 @@ const char* MixName(Mix mix);
 // result would depend on whether the most popular key is a false positive.
 inline constexpr uint64_t kGetsPerEpoch = 1000;
 
-// Ranks 0..count-1 with probability proportional to 1 / (rank + 1)^0.99.
-class ZipfSampler {
- public:
-  explicit ZipfSampler(size_t count);
-  // `random` is uniform over all 64-bit numbers.
-  size_t Rank(uint64_t random) const;
-
- private:
-  std::vector<double> cumulative_;
-};
+inline constexpr double kZipfExponent = 0.99;  // As in YCSB.
 
 enum class Query {
   kAbsentRow,     // RowExists() of a row that does not exist.

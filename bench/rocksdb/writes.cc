@@ -11,7 +11,9 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/split_mix.h"
@@ -28,49 +30,21 @@ namespace {
 constexpr double kBitsPerKey = 10;
 constexpr size_t kPutValueSize = 108;
 
-// The numbers of one policy in one round.
-using Measure = std::function<Json(const std::string& policy)>;
-
-// The median and the quartiles of each number, and of its ratio to the base.
-Json Summary(const std::vector<Json>& rounds, const std::vector<Json>& base) {
-  Json summary = Json::object();
-  const auto add = [&](const std::string& name,
-                       const std::vector<double>& values) {
-    summary[name] = Quantile(values, 0.5);
-    summary[name + "_quartiles"] = {Quantile(values, 0.25),
-                                    Quantile(values, 0.75)};
-  };
-  for (const auto& [name, value] : rounds.front().items()) {
-    std::vector<double> values;
-    std::vector<double> ratios;
-    for (size_t i = 0; i < rounds.size(); ++i) {
-      values.push_back(rounds[i][name]);
-      if (base.empty() || base[i][name] == 0) continue;
-      ratios.push_back(values.back() / base[i][name].get<double>());
-    }
-    add(name, values);
-    if (ratios.size() == rounds.size()) add(name + "_ratio", ratios);
-  }
-  return summary;
-}
-
-Json Compare(const std::vector<std::string>& policies, const Measure& measure,
+// The summaries of all policies, by numbers of one policy in one round.
+Json Compare(const std::vector<std::string>& policies,
+             const std::function<Json(const std::string& policy)>& measure,
              const Options& options) {
-  const uint64_t rounds = options.Or(options.rounds, 1, 10);
-  std::vector<std::vector<Json>> samples(policies.size());
-  for (uint64_t round = 0; round < rounds; ++round) {
-    for (size_t i = 0; i < policies.size(); ++i) {
-      samples[i].push_back(measure(policies[i]));
-    }
-  }
-  std::vector<Json> base;
+  std::optional<size_t> base;
   for (size_t i = 0; i < policies.size(); ++i) {
-    if (policies[i] == kBloom) base = samples[i];
+    if (policies[i] == kBloom) base = i;
   }
+  const auto summaries =
+      CompareInRounds(options.Or(options.rounds, 1, 10), policies.size(), base,
+                      [&](size_t i) { return measure(policies[i]); });
   Json rows = Json::array();
   for (size_t i = 0; i < policies.size(); ++i) {
     Json row = {{"policy", policies[i]}};
-    row.update(Summary(samples[i], base));
+    row.update(summaries[i]);
     rows.push_back(std::move(row));
   }
   return rows;

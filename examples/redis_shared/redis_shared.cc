@@ -38,19 +38,17 @@ const rowbloom::RedissonCodec kCodec("StringCodec");
 
 std::string Row(int i) { return "user" + std::to_string(i); }
 
-template <typename T>
-T Checked(absl::StatusOr<T> result) {
-  if (!result.ok()) {
-    std::fprintf(stderr, "%s\n", result.status().ToString().c_str());
-    std::exit(1);
-  }
-  return *std::move(result);
-}
-
-void Check(const rocksdb::Status& status) {
+template <typename Status>
+void Check(const Status& status) {
   if (status.ok()) return;
   std::fprintf(stderr, "%s\n", status.ToString().c_str());
   std::exit(1);
+}
+
+template <typename T>
+T Checked(absl::StatusOr<T> result) {
+  Check(result.status());
+  return *std::move(result);
 }
 
 // A row goes into the filter first: a reader that finds it in the database must
@@ -92,9 +90,7 @@ bool Read(const rowbloom::RedisAddress& redis, const std::string& path,
   std::optional<rowbloom::RedissonSnapshot> snapshot;
   if (reader == kReaders - 1) snapshot = Checked(filter.Snapshot());
 
-  int reads = 0;
-  int found = 0;
-  int requests = 0;
+  int reads = 0, found = 0, requests = 0;
   for (int first = 0; first < kRows; first += kBatch) {
     std::vector<std::string> rows;
     for (int i = first; i < first + kBatch; ++i) {

@@ -8,8 +8,6 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
-#include "memfilter/estimates.h"
-#include "memfilter/options_text.h"
 #include "memfilter/saved_form.h"
 #include "rowbloom/memfilter/mem_filter_kind.h"
 
@@ -92,35 +90,25 @@ absl::StatusOr<RedissonFilter> RedissonFilter::New(const BloomShape& shape) {
 }
 
 bool RedissonFilter::Add(const RedissonDigest& digest) {
-  RedissonProbes probes(digest, shape_.bit_count);
+  RedissonProbes probes(digest, shape().bit_count);
   uint32_t changed = 0;
-  for (uint32_t i = 0; i < shape_.probe_count; ++i) {
-    changed += bits_.Set(probes.Next());
+  for (uint32_t i = 0; i < shape().probe_count; ++i) {
+    changed += filter_.bits_.Set(probes.Next());
   }
-  bits_set_ += changed;
+  filter_.bits_set_ += changed;
   return changed != 0;
 }
 
 bool RedissonFilter::MayContain(const RedissonDigest& digest) const {
-  RedissonProbes probes(digest, shape_.bit_count);
-  for (uint32_t i = 0; i < shape_.probe_count; ++i) {
-    if (!bits_.Test(probes.Next())) return false;
+  RedissonProbes probes(digest, shape().bit_count);
+  for (uint32_t i = 0; i < shape().probe_count; ++i) {
+    if (!filter_.bits_.Test(probes.Next())) return false;
   }
   return true;
 }
 
 absl::Status RedissonFilter::Union(const RedissonFilter& other) {
-  if (absl::Status status = memfilter::CheckSameOptions(shape_, other.shape_);
-      !status.ok()) {
-    return status;
-  }
-  bits_.SetAll(other.bits_);
-  bits_set_ = bits_.CountSet();
-  return absl::OkStatus();
-}
-
-double RedissonFilter::fill() const {
-  return memfilter::Fill(shape_, bits_set_);
+  return filter_.Union(other.filter_);
 }
 
 // Two progressions share their step s = h1 + h2: the odd probes are s, 2s, 3s
@@ -131,15 +119,15 @@ double RedissonFilter::fill() const {
 double RedissonFilter::expected_fpr() const {
   constexpr uint64_t kSamples = 1 << 20;
   constexpr size_t kMaxSteps = 4096;
-  const double formula = memfilter::RateAt(shape_, bits_set_);
-  if (bits_set_ == 0 || bits_set_ == shape_.bit_count) return formula;
+  const double formula = filter_.expected_fpr();
+  if (fill() == 0 || fill() == 1) return formula;
 
   // The digest (h1, s - h1) has the step s.
   const auto all_set = [this](uint64_t h1, uint64_t step, uint32_t first) {
-    RedissonProbes probes({h1, step - h1}, shape_.bit_count);
-    for (uint32_t i = 0; i < shape_.probe_count; ++i) {
+    RedissonProbes probes({h1, step - h1}, shape().bit_count);
+    for (uint32_t i = 0; i < shape().probe_count; ++i) {
       const uint64_t position = probes.Next();
-      if (i % 2 == first && !bits_.Test(position)) return false;
+      if (i % 2 == first && !filter_.bits_.Test(position)) return false;
     }
     return true;
   };
@@ -163,13 +151,9 @@ double RedissonFilter::expected_fpr() const {
                                static_cast<double>(sampled));
 }
 
-uint64_t RedissonFilter::approximate_count() const {
-  return memfilter::KeysThatSet(shape_, bits_set_);
-}
-
 std::string RedissonFilter::ToRedis() const {
-  std::string value(static_cast<size_t>(ByteCount(shape_)), '\0');
-  const absl::Span<const uint64_t> words = bits_.words();
+  std::string value(static_cast<size_t>(ByteCount(shape())), '\0');
+  const absl::Span<const uint64_t> words = filter_.bits_.words();
   for (size_t i = 0; i < value.size(); ++i) {
     value[i] = static_cast<char>(
         Reversed(static_cast<unsigned char>(words[i / 8] >> (i % 8 * 8))));
@@ -207,9 +191,9 @@ absl::StatusOr<RedissonFilter> RedissonFilter::FromRedis(
 
 std::string RedissonFilter::Save() const {
   memfilter::SavedFormWriter writer(kKind);
-  writer.AddVarint(shape_.bit_count);
-  writer.AddVarint(shape_.probe_count);
-  writer.AddWords(bits_.words());
+  writer.AddVarint(shape().bit_count);
+  writer.AddVarint(shape().probe_count);
+  writer.AddWords(filter_.bits_.words());
   return writer.Finish();
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <limits>
 
 #include "absl/strings/str_cat.h"
@@ -19,25 +20,11 @@
 namespace rowbloom {
 
 std::string_view MemFilterKindName(MemFilterKind kind) {
-  switch (kind) {
-    case MemFilterKind::kStandard:
-      return "standard";
-    case MemFilterKind::kCounting:
-      return "counting";
-    case MemFilterKind::kScalable:
-      return "scalable";
-    case MemFilterKind::kDynamic:
-      return "dynamic";
-    case MemFilterKind::kSplit:
-      return "split";
-    case MemFilterKind::kBalanced:
-      return "balanced";
-    case MemFilterKind::kMatrix:
-      return "matrix";
-    case MemFilterKind::kRedisson:
-      return "redisson";
-  }
-  return "unknown";
+  constexpr std::string_view kNames[] = {"standard", "counting", "scalable",
+                                         "dynamic",  "split",    "balanced",
+                                         "matrix",   "redisson"};
+  const size_t i = static_cast<size_t>(kind) - 1;  // Kind 0 becomes SIZE_MAX.
+  return i < std::size(kNames) ? kNames[i] : "unknown";
 }
 
 namespace memfilter {

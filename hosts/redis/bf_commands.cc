@@ -3,7 +3,6 @@
 #include "rowbloom/redis/bf_commands.h"
 
 #include <algorithm>
-#include <charconv>
 #include <random>
 #include <utility>
 
@@ -20,15 +19,6 @@ namespace {
 
 using Kind = RedisReply::Kind;
 using Items = absl::Span<const std::string_view>;
-
-std::string Number(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
-}
-
-RedisCommand Command(std::string name, std::string_view key) {
-  return {std::move(name), std::string(key)};
-}
 
 void AppendItems(Items items, RedisCommand* command) {
   command->insert(command->end(), items.begin(), items.end());
@@ -104,11 +94,19 @@ absl::StatusOr<RedisReply> RemoteBfCommands::Call(std::string_view key,
   return std::move(replies->front());
 }
 
+absl::StatusOr<uint64_t> RemoteBfCommands::CallForNumber(
+    std::string_view key, const RedisCommand& command) {
+  const auto reply = Call(key, command);
+  if (!reply.ok()) return reply.status();
+  if (reply->kind != Kind::kInteger) return redis::NotAReply(key);
+  return static_cast<uint64_t>(reply->integer);
+}
+
 absl::Status RemoteBfCommands::Reserve(std::string_view key,
                                        const BfReserveOptions& options) {
-  RedisCommand command = Command("BF.RESERVE", key);
-  command.push_back(Number(options.error_rate));
-  command.push_back(absl::StrCat(options.capacity));
+  RedisCommand command = {"BF.RESERVE", std::string(key),
+                          redis::NumberText(options.error_rate),
+                          absl::StrCat(options.capacity)};
   if (options.expansion.has_value()) {
     command.insert(command.end(),
                    {"EXPANSION", absl::StrCat(*options.expansion)});
@@ -119,17 +117,15 @@ absl::Status RemoteBfCommands::Reserve(std::string_view key,
 
 absl::StatusOr<bool> RemoteBfCommands::Add(std::string_view key,
                                            std::string_view item) {
-  RedisCommand command = Command("BF.ADD", key);
-  command.emplace_back(item);
-  const auto reply = Call(key, command);
-  if (!reply.ok()) return reply.status();
-  if (reply->kind != Kind::kInteger) return redis::NotAReply(key);
-  return reply->integer != 0;
+  const auto added =
+      CallForNumber(key, {"BF.ADD", std::string(key), std::string(item)});
+  if (!added.ok()) return added.status();
+  return *added != 0;
 }
 
 absl::StatusOr<std::vector<absl::StatusOr<bool>>> RemoteBfCommands::MAdd(
     std::string_view key, Items items) {
-  RedisCommand command = Command("BF.MADD", key);
+  RedisCommand command = {"BF.MADD", std::string(key)};
   AppendItems(items, &command);
   const auto reply = Call(key, command);
   if (!reply.ok()) return reply.status();
@@ -139,7 +135,7 @@ absl::StatusOr<std::vector<absl::StatusOr<bool>>> RemoteBfCommands::MAdd(
 absl::StatusOr<std::vector<absl::StatusOr<bool>>> RemoteBfCommands::Insert(
     std::string_view key, const BfInsertOptions& options, Items items) {
   const BfReserveOptions& reserve = options.reserve;
-  RedisCommand command = Command("BF.INSERT", key);
+  RedisCommand command = {"BF.INSERT", std::string(key)};
   const auto append = [&command](const char* name, std::string value) {
     command.insert(command.end(), {name, std::move(value)});
   };
@@ -148,7 +144,7 @@ absl::StatusOr<std::vector<absl::StatusOr<bool>>> RemoteBfCommands::Insert(
     command.push_back("NOCREATE");
   } else {
     append("CAPACITY", absl::StrCat(reserve.capacity));
-    append("ERROR", Number(reserve.error_rate));
+    append("ERROR", redis::NumberText(reserve.error_rate));
     if (reserve.expansion.has_value()) {
       append("EXPANSION", absl::StrCat(*reserve.expansion));
     }
@@ -169,10 +165,10 @@ void RemoteBfCommands::MExists(std::string_view key, Items items,
   std::fill_n(may_exist, items.size(), true);
   if (items.empty()) return;
   stats_.lookups += items.size();
-  RedisCommand ask = Command("BF.MEXISTS", key);
+  RedisCommand ask = {"BF.MEXISTS", std::string(key)};
   AppendItems(items, &ask);
   const auto replies = redis::SendChecked(
-      connection_, {{"MULTI"}, Command("TYPE", key), ask, {"EXEC"}});
+      connection_, {{"MULTI"}, {"TYPE", std::string(key)}, ask, {"EXEC"}});
   absl::Status error = replies.status();
   if (replies.ok()) error = ErrorOf(replies->back(), key);
   if (!error.ok()) {
@@ -223,7 +219,7 @@ bool RemoteBfCommands::Exists(std::string_view key, std::string_view item) {
 }
 
 absl::StatusOr<BfInfo> RemoteBfCommands::Info(std::string_view key) {
-  const auto reply = Call(key, Command("BF.INFO", key));
+  const auto reply = Call(key, {"BF.INFO", std::string(key)});
   if (!reply.ok()) return reply.status();
   // Names and values in turn; valkey-bloom has more names.
   BfInfo info;
@@ -244,24 +240,19 @@ absl::StatusOr<BfInfo> RemoteBfCommands::Info(std::string_view key) {
 }
 
 absl::StatusOr<uint64_t> RemoteBfCommands::Card(std::string_view key) {
-  const auto reply = Call(key, Command("BF.CARD", key));
-  if (!reply.ok()) return reply.status();
-  if (reply->kind != Kind::kInteger) return redis::NotAReply(key);
-  return static_cast<uint64_t>(reply->integer);
+  return CallForNumber(key, {"BF.CARD", std::string(key)});
 }
 
 absl::StatusOr<bool> RemoteBfCommands::Delete(std::string_view key) {
-  const auto reply = Call(key, Command("DEL", key));
-  if (!reply.ok()) return reply.status();
-  if (reply->kind != Kind::kInteger) return redis::NotAReply(key);
-  return reply->integer != 0;
+  const auto deleted = CallForNumber(key, {"DEL", std::string(key)});
+  if (!deleted.ok()) return deleted.status();
+  return *deleted != 0;
 }
 
 absl::StatusOr<BfChunk> RemoteBfCommands::ScanDump(std::string_view key,
                                                    uint64_t iterator) {
-  RedisCommand command = Command("BF.SCANDUMP", key);
-  command.push_back(absl::StrCat(iterator));
-  const auto reply = Call(key, command);
+  const auto reply =
+      Call(key, {"BF.SCANDUMP", std::string(key), absl::StrCat(iterator)});
   if (!reply.ok()) return reply.status();
   if (reply->elements.size() != 2 ||
       reply->elements[0].kind != Kind::kInteger ||
@@ -275,10 +266,9 @@ absl::StatusOr<BfChunk> RemoteBfCommands::ScanDump(std::string_view key,
 
 absl::Status RemoteBfCommands::LoadChunk(std::string_view key,
                                          const BfChunk& chunk) {
-  RedisCommand command = Command("BF.LOADCHUNK", key);
-  command.push_back(absl::StrCat(chunk.iterator));
-  command.push_back(chunk.data);
-  return Call(key, command).status();
+  return Call(key, {"BF.LOADCHUNK", std::string(key),
+                    absl::StrCat(chunk.iterator), chunk.data})
+      .status();
 }
 
 absl::StatusOr<RedisBloomFilter> RemoteBfCommands::Dump(std::string_view key) {

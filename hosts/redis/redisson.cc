@@ -3,7 +3,6 @@
 #include "rowbloom/redis/redisson.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "absl/strings/numbers.h"
@@ -108,11 +107,6 @@ absl::Status CheckName(const RedissonCodec& codec) {
                    "empty and has no space"));
 }
 
-std::string Shortest(double value) {
-  char text[32];
-  return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
-}
-
 }  // namespace
 
 bool RedissonSnapshot::MayContain(std::string_view element) const {
@@ -134,6 +128,24 @@ absl::StatusOr<std::vector<RedisReply>> RemoteRedissonFilter::Send(
     absl::Span<const RedisCommand> commands) {
   ++stats_.round_trips;
   return redis::SendChecked(connection_, commands);
+}
+
+absl::StatusOr<std::vector<RedisReply>> RemoteRedissonFilter::Call(
+    absl::Span<const RedisCommand> commands) {
+  auto replies = Send(commands);
+  if (!replies.ok()) return replies;
+  for (const RedisReply& reply : *replies) {
+    if (absl::Status status = redis::ErrorOf(reply, name_); !status.ok()) {
+      return status;
+    }
+  }
+  return replies;
+}
+
+absl::Status RemoteRedissonFilter::NoValue(absl::string_view more) const {
+  return absl::DataLossError(
+      absl::StrCat("redis filter \"", name_,
+                   "\" has no value: nothing was added, or it was lost", more));
 }
 
 std::string RemoteRedissonFilter::Mark() const {
@@ -160,13 +172,8 @@ absl::StatusOr<RemoteRedissonFilter> RemoteRedissonFilter::Open(
 }
 
 absl::Status RemoteRedissonFilter::ReadConfig() {
-  const auto replies = Send({ConfigCommand(), {"STRLEN", name_}});
+  const auto replies = Call({ConfigCommand(), {"STRLEN", name_}});
   if (!replies.ok()) return replies.status();
-  for (const RedisReply& reply : *replies) {
-    if (absl::Status status = redis::ErrorOf(reply, name_); !status.ok()) {
-      return status;
-    }
-  }
   const std::vector<RedisReply>& config = (*replies)[0].elements;
   if (config.size() != 5) return redis::NotAReply(name_);
   if (config[0].kind == Kind::kNil || config[1].kind == Kind::kNil) {
@@ -268,16 +275,13 @@ absl::StatusOr<RemoteRedissonFilter> RemoteRedissonFilter::Init(
   if (absl::Status status = CheckName(codec); !status.ok()) return status;
   RemoteRedissonFilter filter(connection, name, codec);
   filter.shape_ = *shape;
-  const auto replies = filter.Send(
+  const auto replies = filter.Call(
       {{"EVAL", kInit, "2", filter.config_name_, filter.name_,
         absl::StrCat(shape->bit_count), absl::StrCat(shape->probe_count),
-        absl::StrCat(expected_insertions), Shortest(fpp), filter.Mark()}});
+        absl::StrCat(expected_insertions), redis::NumberText(fpp),
+        filter.Mark()}});
   if (!replies.ok()) return replies.status();
-  const RedisReply& made = replies->front();
-  if (absl::Status status = redis::ErrorOf(made, filter.name_); !status.ok()) {
-    return status;
-  }
-  if (made.integer < 0) {
+  if (replies->front().integer < 0) {
     return absl::FailedPreconditionError(absl::StrCat(
         "redis key \"", filter.name_, "\" exists without \"",
         filter.config_name_, "\": delete it or choose another name"));
@@ -322,11 +326,7 @@ absl::Status RemoteRedissonFilter::CheckScriptReply(const RedisReply& reply,
   if (reply.elements.size() != 5) return redis::NotAReply(name_);
   absl::Status status = Check(reply.elements, reply.elements[3]);
   if (!status.ok()) return status;
-  if (reply.elements[3].integer == 0) {
-    return absl::DataLossError(
-        absl::StrCat("redis filter \"", name_,
-                     "\" has no value: nothing was added, or it was lost"));
-  }
+  if (reply.elements[3].integer == 0) return NoValue();
   if (reply.elements[4].text.size() != answers) return redis::NotAReply(name_);
   return absl::OkStatus();
 }
@@ -440,13 +440,8 @@ void RemoteRedissonFilter::MayContainEncoded(
 
 absl::StatusOr<uint64_t> RemoteRedissonFilter::Count() {
   const auto replies =
-      Send({ConfigCommand(), {"STRLEN", name_}, {"BITCOUNT", name_}});
+      Call({ConfigCommand(), {"STRLEN", name_}, {"BITCOUNT", name_}});
   if (!replies.ok()) return replies.status();
-  for (const RedisReply& reply : *replies) {
-    if (absl::Status status = redis::ErrorOf(reply, name_); !status.ok()) {
-      return status;
-    }
-  }
   absl::Status status = Check((*replies)[0].elements, (*replies)[1]);
   if (!status.ok()) return status;
   return memfilter::KeysThatSet(shape_,
@@ -469,23 +464,14 @@ absl::StatusOr<RedissonSnapshot> RemoteRedissonFilter::Snapshot() {
     }
     commands.push_back(ConfigCommand());
     commands.push_back({"STRLEN", name_});
-    const auto replies = Send(commands);
+    const auto replies = Call(commands);
     if (!replies.ok()) return replies.status();
-    for (const RedisReply& reply : *replies) {
-      if (absl::Status status = redis::ErrorOf(reply, name_); !status.ok()) {
-        return status;
-      }
-    }
     const size_t last = replies->size() - 1;
     for (const size_t i : {size_t{0}, last - 1}) {
       const RedisReply& length = (*replies)[i + 1];
       absl::Status status = Check((*replies)[i].elements, length);
       if (!status.ok()) return status;
-      if (length.integer == 0) {
-        return absl::DataLossError(
-            absl::StrCat("redis filter \"", name_,
-                         "\" has no value: nothing was added, or it was lost"));
-      }
+      if (length.integer == 0) return NoValue();
     }
     // A value that only Redisson has written ends with its highest set bit, and
     // may grow between two of these commands.
@@ -507,10 +493,8 @@ absl::StatusOr<RedissonSnapshot> RemoteRedissonFilter::Snapshot() {
 }
 
 absl::StatusOr<bool> RemoteRedissonFilter::Delete() {
-  const auto replies = Send({{"DEL", name_, config_name_}});
+  const auto replies = Call({{"DEL", name_, config_name_}});
   if (!replies.ok()) return replies.status();
-  absl::Status status = redis::ErrorOf(replies->front(), name_);
-  if (!status.ok()) return status;
   return replies->front().integer > 0;
 }
 
@@ -521,15 +505,12 @@ absl::Status RemoteRedissonFilter::Expire(std::chrono::milliseconds after) {
                      after.count(), " ms; must be 0 or more"));
   }
   const std::string time = absl::StrCat(after.count());
-  const auto replies = Send({{"MULTI"},
+  const auto replies = Call({{"MULTI"},
                              {"PEXPIRE", name_, time},
                              {"PEXPIRE", config_name_, time},
                              {"EXEC"}});
   if (!replies.ok()) return replies.status();
   const RedisReply& done = replies->back();
-  if (absl::Status status = redis::ErrorOf(done, name_); !status.ok()) {
-    return status;
-  }
   if (done.elements.size() != 2) return redis::NotAReply(name_);
   for (const RedisReply& element : done.elements) {
     absl::Status status = redis::ErrorOf(element, name_);
@@ -541,10 +522,7 @@ absl::Status RemoteRedissonFilter::Expire(std::chrono::milliseconds after) {
                                             "\": there is no such filter"));
   }
   if (done.elements[0].integer == 0) {
-    return absl::DataLossError(absl::StrCat(
-        "redis filter \"", name_,
-        "\" has no value: nothing was added, or it was lost; its configuration "
-        "expires"));
+    return NoValue("; its configuration expires");
   }
   return absl::OkStatus();
 }

@@ -2,6 +2,8 @@
 
 #include "redis/replies.h"
 
+#include <charconv>
+
 #include "absl/strings/str_cat.h"
 #include "util/absl_view.h"
 
@@ -35,6 +37,11 @@ absl::StatusOr<std::vector<RedisReply>> SendChecked(
                                                commands.size(), " commands"));
   }
   return replies;
+}
+
+std::string NumberText(double value) {
+  char text[32];
+  return std::string(text, std::to_chars(text, text + sizeof(text), value).ptr);
 }
 
 }  // namespace rowbloom::redis

@@ -8,6 +8,7 @@
 #ifndef ROWBLOOM_REDIS_REPLIES_H_
 #define ROWBLOOM_REDIS_REPLIES_H_
 
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -26,6 +27,9 @@ absl::Status ErrorOf(const RedisReply& reply, std::string_view name);
 // Sends the commands and checks the number of replies.
 absl::StatusOr<std::vector<RedisReply>> SendChecked(
     RedisConnection* connection, absl::Span<const RedisCommand> commands);
+
+// The shortest text of the number.
+std::string NumberText(double value);
 
 }  // namespace rowbloom::redis
 

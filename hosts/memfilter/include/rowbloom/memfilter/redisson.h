@@ -26,6 +26,7 @@
 #include "rowbloom/export.h"
 #include "rowbloom/memfilter/bit_array.h"
 #include "rowbloom/memfilter/sizing.h"
+#include "rowbloom/memfilter/standard.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -79,17 +80,15 @@ class RedissonFilter {
   // InvalidArgument unless both have the same shape.
   absl::Status Union(const RedissonFilter& other);
 
-  double fill() const;
+  double fill() const { return filter_.fill(); }
   // Measures the rate of the present bits with some two million pseudo-random
   // digests, always the same ones. The formula,
   // fill^probes, is too low for these probes, which are multiples of two
   // numbers: docs/memfilters.md has measured factors. Never below the formula.
   double expected_fpr() const;
   // count()
-  uint64_t approximate_count() const;
-  uint64_t memory_usage_bytes() const {
-    return sizeof(*this) + bits_.memory_usage_bytes();
-  }
+  uint64_t approximate_count() const { return filter_.approximate_count(); }
+  uint64_t memory_usage_bytes() const { return filter_.memory_usage_bytes(); }
 
   // The value of the filter's key. FromRedis() takes a shorter one, too, as
   // Redis has it until a high bit is set; DataLoss for a longer one, or for
@@ -102,15 +101,13 @@ class RedissonFilter {
   std::string Save() const;
   static absl::StatusOr<RedissonFilter> Load(std::string_view saved);
 
-  const BloomShape& shape() const { return shape_; }
+  const BloomShape& shape() const { return filter_.shape(); }
 
  private:
   RedissonFilter(const BloomShape& shape, BitArray bits)
-      : shape_(shape), bits_set_(bits.CountSet()), bits_(std::move(bits)) {}
+      : filter_(shape, std::move(bits)) {}
 
-  BloomShape shape_;
-  uint64_t bits_set_;
-  BitArray bits_;
+  StandardFilter filter_;  // Its keys are added at Redisson's positions.
 };
 
 }  // namespace rowbloom

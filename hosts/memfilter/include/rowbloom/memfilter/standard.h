@@ -77,6 +77,7 @@ class StandardFilter {
  private:
   friend class ConcurrentFilter;  // Wraps one, with other access to bits_.
   friend class GuavaFilter;       // Wraps one, with other positions.
+  friend class RedissonFilter;    // As GuavaFilter.
   friend class ScalableFilter;    // Has several, saved as one.
 
   StandardFilter(const BloomShape& shape, BitArray bits)

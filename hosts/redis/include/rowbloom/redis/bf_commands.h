@@ -113,6 +113,8 @@ class RemoteBfCommands {
  private:
   absl::StatusOr<RedisReply> Call(std::string_view key,
                                   const RedisCommand& command);
+  absl::StatusOr<uint64_t> CallForNumber(std::string_view key,
+                                         const RedisCommand& command);
 
   RedisConnection* connection_;
   RemoteBfStats stats_;

@@ -49,6 +49,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/string_view.h"
 #include "absl/types/span.h"
 #include "rowbloom/export.h"
 #include "rowbloom/memfilter/redisson.h"
@@ -172,6 +173,11 @@ class RemoteRedissonFilter {
 
   absl::StatusOr<std::vector<RedisReply>> Send(
       absl::Span<const RedisCommand> commands);
+  // As Send(); a reply that is an error is the result.
+  absl::StatusOr<std::vector<RedisReply>> Call(
+      absl::Span<const RedisCommand> commands);
+  // DataLoss: the filter has no bits. `more` ends the message.
+  absl::Status NoValue(absl::string_view more = "") const;
   absl::Status ReadConfig();
   std::string Mark() const;
   uint64_t ValueSize() const;
