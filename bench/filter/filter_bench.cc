@@ -594,13 +594,14 @@ void AddBenchmarks(const Options& options,
 // Refuses a library of another release than the headers, and tells which one
 // the system loaded.
 void CheckRocksDb() {
-  const absl::Status& release = CheckRocksDbRelease();
+  const absl::Status& release = plugin::CheckRocksDbRelease();
   if (!release.ok()) throw std::runtime_error(std::string(release.message()));
   Dl_info library = {};
   library.dli_fname = "unknown";
   dladdr(reinterpret_cast<void*>(&rocksdb::NewBloomFilterPolicy), &library);
   benchmark::AddCustomContext("rocksdb_library", library.dli_fname);
-  benchmark::AddCustomContext("rocksdb_version", RunningRocksDbVersion());
+  benchmark::AddCustomContext("rocksdb_version",
+                              plugin::RunningRocksDbVersion());
 }
 
 int Main(int argc, char** argv) {

@@ -64,7 +64,7 @@ std::unique_ptr<rocksdb::DB> Fill(rocksdb::Env* env, int row_count) {
   options.prefix_extractor = NewRowPrefixExtractor(filter_options);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   std::unique_ptr<rocksdb::DB> db;
-  Check(OpenDb(
+  Check(plugin::OpenDb(
       [&](auto* opened) {
         return rocksdb::DB::Open(options, "/rows_bench", opened);
       },

@@ -134,8 +134,9 @@ Database::~Database() {
 }
 
 void Database::Open() {
-  Check(OpenDb([&](auto* db) { return rocksdb::DB::Open(options_, path_, db); },
-               &db_),
+  Check(plugin::OpenDb(
+            [&](auto* db) { return rocksdb::DB::Open(options_, path_, db); },
+            &db_),
         "opening " + path_);
 }
 
