@@ -127,6 +127,7 @@ bool RowFilterBuilder::AddSeparators() {
 
 Status RowFilterBuilder::FinishFilter(EncodedFilter* filter) {
   *filter = filter_->Finish();
+  if (!verify_result_) return Status::OK();
   const std::deque<KeyDigest> added = std::exchange(added_, {});
   const absl::StatusOr<FilterView> view =
       FilterView::Parse(filter->descriptor, filter->UnitViews());

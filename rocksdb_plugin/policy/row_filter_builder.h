@@ -97,8 +97,8 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   void KeepLast(std::string_view entry, size_t common_size);
   void Add(KeyDigest digest, Run* run);
   void AddToFilter(KeyDigest digest);
-  // The filter of all that was added. Corruption if it denies any of it, as
-  // after a bit that flipped in the digests.
+  // The filter of all that was added. If the result is verified: Corruption if
+  // the filter denies any of it, as after a bit that flipped in the digests.
   rdb::Status FinishFilter(EncodedFilter* filter);
   // Adds the keys carried over from the previous partition.
   void AddCarried();

@@ -247,8 +247,8 @@ class FlippingBuilder : public FilterBuilder {
   uint64_t added_ = 0;
 };
 
-// A filter of 16 bits a key says "maybe" of the lost digest by chance once in
-// some thousands.
+// The filters have the most bits, so that none says "maybe" of the lost digest
+// by chance.
 TEST(RowFilterBuilder, ABitThatFlipsInADigestIsFoundIfAsked) {
   for (RocksDbOptions options : OptionsOfEachFamily()) {
     if (options.filter_spec.bits_per_key() < FilterSpec::kMaxBitsPerKey) {
