@@ -47,6 +47,19 @@ using rdb::Status;
 
 namespace {
 
+// Null if it is of another class, or if there is none.
+const RowPrefixExtractor* ExtractorOf(const ColumnFamilyOptions& options) {
+  return options.prefix_extractor == nullptr
+             ? nullptr
+             : options.prefix_extractor->CheckedCast<RowPrefixExtractor>();
+}
+template <typename Policy>
+const Policy* PolicyOf(const BlockBasedTableOptions* table_options) {
+  return table_options == nullptr || table_options->filter_policy == nullptr
+             ? nullptr
+             : table_options->filter_policy->CheckedCast<Policy>();
+}
+
 // RocksDB looks up the hash of a key with its timestamp among hashes without,
 // unless the comparator may call keys of different bytes equal: then it does
 // not use the hashes.
@@ -215,18 +228,9 @@ double BitsPerKey(const rdb::FilterPolicy& policy) {
 // `table_options` are null unless the table factory is BlockBasedTable.
 Status CheckTraps(const ColumnFamilyOptions& options,
                   const BlockBasedTableOptions* table_options) {
-  const rdb::FilterPolicy* any_policy =
-      table_options == nullptr ? nullptr : table_options->filter_policy.get();
-  const NativePolicy* policy = nullptr;
-  const ComposedPolicy* composed = nullptr;
-  if (any_policy != nullptr) {
-    policy = any_policy->CheckedCast<NativePolicy>();
-    composed = any_policy->CheckedCast<ComposedPolicy>();
-  }
-  const RowPrefixExtractor* extractor =
-      options.prefix_extractor == nullptr
-          ? nullptr
-          : options.prefix_extractor->CheckedCast<RowPrefixExtractor>();
+  const auto* policy = PolicyOf<NativePolicy>(table_options);
+  const auto* composed = PolicyOf<ComposedPolicy>(table_options);
+  const RowPrefixExtractor* extractor = ExtractorOf(options);
   if (extractor == nullptr && policy == nullptr && composed == nullptr) {
     return Status::OK();
   }
@@ -298,17 +302,11 @@ std::string WarnOfComparator(const ColumnFamilyOptions& options,
   if (options.comparator == nullptr || IsBytewise(*options.comparator)) {
     return "";
   }
-  const NativePolicy* policy =
-      table_options == nullptr || table_options->filter_policy == nullptr
-          ? nullptr
-          : table_options->filter_policy->CheckedCast<NativePolicy>();
-  const bool has_extractor =
-      options.prefix_extractor != nullptr &&
-      options.prefix_extractor->CheckedCast<RowPrefixExtractor>() != nullptr;
-  if (!has_extractor && (policy == nullptr ||
-                         policy->options().key_codec == KeyCodec::WholeKey())) {
-    return "";
-  }
+  const auto* policy = PolicyOf<NativePolicy>(table_options);
+  const bool has_segments =
+      policy != nullptr &&
+      !(policy->options().key_codec == KeyCodec::WholeKey());
+  if (!has_segments && ExtractorOf(options) == nullptr) return "";
   return absl::StrCat(
       "comparator ", options.comparator->Name(),
       ": RocksDbRows refuses to scan, and RocksDbScan sets bounds of another "
@@ -343,12 +341,9 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
     std::string warning = WarnOfComparator(options, table_options);
     if (!warning.empty()) warnings->push_back(std::move(warning));
   }
-  if (table_options != nullptr && table_options->filter_policy != nullptr) {
-    const auto* policy =
-        table_options->filter_policy->CheckedCast<TextPolicy>();
-    if (policy != nullptr && !policy->text_error().ok()) {
-      return ToRocksDbStatus(policy->text_error());
-    }
+  const auto* policy = PolicyOf<TextPolicy>(table_options);
+  if (policy != nullptr && !policy->text_error().ok()) {
+    return ToRocksDbStatus(policy->text_error());
   }
   return CheckTraps(options, table_options);
 }
