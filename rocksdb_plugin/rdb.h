@@ -2,6 +2,8 @@
 //
 // rdb is RocksDB's namespace, whose name a build of RocksDB may choose. Public
 // headers do not include this file, so the short name stays among our sources.
+// It is in rowbloom, not in rowbloom::plugin, for the sources that define
+// public functions.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_RDB_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_RDB_H_

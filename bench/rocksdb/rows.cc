@@ -94,7 +94,7 @@ class RowsBench {
     std::optional<Level> bloom;
     for (const std::string& name : PolicyNames(kRows, run_.options.policies)) {
       double asked = name == kNone ? 0 : bits_per_key;
-      // As many bytes for each of their keys as those of the Bloom filters.
+      // All filters have the bytes per key of the Bloom filters.
       const auto tree = BuildAsLarge(
           [&](double bits) { return Build(name, bits); },
           [&bloom](const Tree& built) {

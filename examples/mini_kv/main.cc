@@ -26,7 +26,7 @@ constexpr char kHelp[] = R"(usage: mini_kv DIRECTORY COMMAND
   compact                   merge all SSTs into the last level
   stats                     print the sizes of the levels
 
-Any command makes the store if there is none. A cell is a line: row, qualifier
+Any command makes a store where none is yet. A cell is a line: row, qualifier
 and value, with tabs between. get says on stderr what it reads.
 Exit codes: 0 fine, 1 no such row or cell, 2 usage, 3 failure.
 )";

@@ -49,7 +49,7 @@
 
 namespace mini_kv {
 
-// None of these is persisted: a store may be opened with others each time.
+// Options are not persisted: a store may be opened with others each time.
 struct Options {
   // One filter for rows and for cells.
   Options() { filter.bloom_type = rowbloom::BloomType::kRowCol; }

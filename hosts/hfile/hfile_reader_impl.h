@@ -23,7 +23,7 @@
 #include "hfile/trailer.h"
 #include "rowbloom/hfile.h"
 
-namespace rowbloom {
+namespace rowbloom {  // A nested class is in its class's namespace.
 
 class HFileReader::Impl {
  public:

@@ -9,10 +9,9 @@ the table does not grant, rooms of src/ that include each other in a circle,
 then the small rules that every file keeps: the SPDX line, include guards named
 after the path, 80 columns, braces around a body on a line of its own, the
 namespace of a private header, and comments whose sentences have a subject. Exit
-code 0 when nothing is wrong, 1
-with one line for each problem. With --picture it prints the arrows among the
-rooms of src/, where a public header counts as its room's, and how many floors
-they make.
+code 0 when nothing is wrong, 1 with one line for each problem. With --picture
+it prints the arrows among the rooms of src/, where a public header counts as
+its room's, and how many floors they make.
 """
 
 import re
