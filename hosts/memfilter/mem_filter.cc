@@ -99,43 +99,26 @@ class Erased final : public MemFilter {
 };
 
 template <typename Filter>
-std::unique_ptr<MemFilter> Erase(Filter filter) {
-  return std::make_unique<Erased<Filter>>(std::move(filter));
-}
-
-template <typename Filter>
 absl::StatusOr<std::unique_ptr<MemFilter>> LoadAs(std::string_view saved) {
   auto filter = Filter::Load(saved);
   if (!filter.ok()) return filter.status();
-  return Erase(*std::move(filter));
+  return AnyFilter(*std::move(filter));
 }
 
 }  // namespace
 
-std::unique_ptr<MemFilter> AnyFilter(StandardFilter filter) {
-  return Erase(std::move(filter));
+template <typename Filter, MemFilterKind>
+std::unique_ptr<MemFilter> AnyFilter(Filter filter) {
+  return std::make_unique<Erased<Filter>>(std::move(filter));
 }
-std::unique_ptr<MemFilter> AnyFilter(ConcurrentFilter filter) {
-  return Erase(std::move(filter));
-}
-std::unique_ptr<MemFilter> AnyFilter(CountingFilter filter) {
-  return Erase(std::move(filter));
-}
-std::unique_ptr<MemFilter> AnyFilter(ScalableFilter filter) {
-  return Erase(std::move(filter));
-}
-std::unique_ptr<MemFilter> AnyFilter(DynamicFilter filter) {
-  return Erase(std::move(filter));
-}
-std::unique_ptr<MemFilter> AnyFilter(SplitFilter filter) {
-  return Erase(std::move(filter));
-}
-std::unique_ptr<MemFilter> AnyFilter(BalancedFilter filter) {
-  return Erase(std::move(filter));
-}
-std::unique_ptr<MemFilter> AnyFilter(MatrixFilter filter) {
-  return Erase(std::move(filter));
-}
+template std::unique_ptr<MemFilter> AnyFilter(StandardFilter);
+template std::unique_ptr<MemFilter> AnyFilter(ConcurrentFilter);
+template std::unique_ptr<MemFilter> AnyFilter(CountingFilter);
+template std::unique_ptr<MemFilter> AnyFilter(ScalableFilter);
+template std::unique_ptr<MemFilter> AnyFilter(DynamicFilter);
+template std::unique_ptr<MemFilter> AnyFilter(SplitFilter);
+template std::unique_ptr<MemFilter> AnyFilter(BalancedFilter);
+template std::unique_ptr<MemFilter> AnyFilter(MatrixFilter);
 
 absl::StatusOr<std::unique_ptr<MemFilter>> LoadMemFilter(
     std::string_view saved) {

@@ -8,7 +8,7 @@
 //   absl::StatusOr<std::unique_ptr<MemFilter>> loaded = LoadMemFilter(bytes);
 //
 // The filters themselves (standard.h, concurrent.h, counting.h, scalable.h,
-// rows.h) have no virtual functions. Each of them has:
+// layers.h) have no virtual functions. Each of them has:
 //
 //   New(options)         InvalidArgument for options out of their range,
 //                        ResourceExhausted if there is no memory for its bits.
@@ -89,15 +89,9 @@ class MemFilter {
   }
 };
 
-// Takes ownership of the filter. Threads as the filter.
-std::unique_ptr<MemFilter> AnyFilter(StandardFilter filter);
-std::unique_ptr<MemFilter> AnyFilter(ConcurrentFilter filter);
-std::unique_ptr<MemFilter> AnyFilter(CountingFilter filter);
-std::unique_ptr<MemFilter> AnyFilter(ScalableFilter filter);
-std::unique_ptr<MemFilter> AnyFilter(DynamicFilter filter);
-std::unique_ptr<MemFilter> AnyFilter(SplitFilter filter);
-std::unique_ptr<MemFilter> AnyFilter(BalancedFilter filter);
-std::unique_ptr<MemFilter> AnyFilter(MatrixFilter filter);
+// Takes ownership of the filter, one of those above. Threads as the filter.
+template <typename Filter, MemFilterKind = Filter::kKind>
+std::unique_ptr<MemFilter> AnyFilter(Filter filter);
 
 // Loads a saved filter of any kind. A ConcurrentFilter comes back as a
 // StandardFilter, which is not for several threads; ConcurrentFilter::Load()
