@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <utility>
 
+#include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "memfilter/estimates.h"
 #include "util/coding.h"
@@ -91,19 +91,6 @@ bool VisitPositions(const RedisBloomDigest& digest,
     if (!visit(hash % layer.bits.bit_count())) return false;
   }
   return true;
-}
-
-void AppendDouble(double value, std::string* out) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  util::AppendFixed<uint64_t>(bits, out);
-}
-
-double LoadDouble(const char* bytes) {
-  const uint64_t loaded = util::LoadFixed<uint64_t>(bytes);
-  double value;
-  std::memcpy(&value, &loaded, sizeof(value));
-  return value;
 }
 
 BloomShape ShapeOf(const RedisBloomFilter::Layer& layer) {
@@ -260,8 +247,8 @@ std::string RedisBloomFilter::Header() const {
     util::AppendFixed<uint64_t>(layer.bits.bit_count() / 8, &header);
     util::AppendFixed<uint64_t>(layer.bits.bit_count(), &header);
     util::AppendFixed<uint64_t>(layer.key_count, &header);
-    AppendDouble(layer.fpr, &header);
-    AppendDouble(BitsPerKey(layer.fpr), &header);
+    util::AppendFixed(absl::bit_cast<uint64_t>(layer.fpr), &header);
+    util::AppendFixed(absl::bit_cast<uint64_t>(BitsPerKey(layer.fpr)), &header);
     util::AppendFixed<uint32_t>(layer.probe_count, &header);
     util::AppendFixed<uint64_t>(layer.capacity, &header);
     header.push_back(0);
@@ -341,38 +328,43 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(std::string_view saved,
   // Modules 2.2.0 to 2.2.14 lost the expansion when they loaded a filter.
   if (filter.expansion_ == 0 && !filter.non_scaling_) filter.expansion_ = 2;
 
-  // All sizes are checked before anything is allocated.
-  uint64_t bytes_left =
-      saved.size() - Header::kSize - layer_count * LayerHeader::kSize;
+  // All sizes are checked before the bits are allocated.
+  const size_t bits_begin = Header::kSize + layer_count * LayerHeader::kSize;
+  uint64_t bytes_left = saved.size() - bits_begin;
   uint64_t keys_in_layers = 0;
+  std::vector<uint64_t> bit_counts;
   for (uint32_t i = 0; i < layer_count; ++i) {
     const size_t at = Header::kSize + i * LayerHeader::kSize;
     const char* fields = &saved[at];
     const uint64_t bytes =
         util::LoadFixed<uint64_t>(fields + LayerHeader::kByteCount);
-    const double rate = LoadDouble(fields + LayerHeader::kRate);
-    const uint64_t capacity =
-        util::LoadFixed<uint64_t>(fields + LayerHeader::kCapacity);
+    Layer layer;
+    layer.key_count =
+        util::LoadFixed<uint64_t>(fields + LayerHeader::kKeyCount);
+    layer.capacity = util::LoadFixed<uint64_t>(fields + LayerHeader::kCapacity);
+    layer.fpr = absl::bit_cast<double>(
+        util::LoadFixed<uint64_t>(fields + LayerHeader::kRate));
+    layer.probe_count =
+        util::LoadFixed<uint32_t>(fields + LayerHeader::kProbeCount);
+    bit_counts.push_back(
+        util::LoadFixed<uint64_t>(fields + LayerHeader::kBitCount));
     if (fields[LayerHeader::kBitPower] != 0) {
       return absl::UnimplementedError(absl::StrCat(
           "RedisBloom dump: layer ", i, " has a power of two of bits at ",
           at + LayerHeader::kBitPower, ", as modules of 2017 made"));
     }
-    if (bytes == 0 || bytes > bytes_left ||
-        util::LoadFixed<uint64_t>(fields + LayerHeader::kBitCount) !=
-            8 * bytes ||
-        !(rate > 0 && rate < 1) ||
-        util::LoadFixed<uint32_t>(fields + LayerHeader::kProbeCount) !=
-            ProbeCount(rate) ||
-        capacity == 0 || capacity >> 53 != 0) {
+    if (bytes == 0 || bytes > bytes_left || bit_counts.back() != 8 * bytes ||
+        !(layer.fpr > 0 && layer.fpr < 1) ||
+        layer.probe_count != ProbeCount(layer.fpr) || layer.capacity == 0 ||
+        layer.capacity >> 53 != 0) {
       return Damaged(at, absl::StrCat("layer ", i,
                                       " has fields that contradict each "
                                       "other or the ",
                                       saved.size(), " bytes"));
     }
     bytes_left -= bytes;
-    keys_in_layers +=
-        util::LoadFixed<uint64_t>(fields + LayerHeader::kKeyCount);
+    keys_in_layers += layer.key_count;
+    filter.layers_.push_back(std::move(layer));
   }
   if (bytes_left != 0 || keys_in_layers != key_count) {
     return Damaged(
@@ -384,26 +376,15 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(std::string_view saved,
         absl::StrCat("RedisBloom dump of ", saved.size(),
                      " bytes: a filter has at most ", max_bytes));
   }
-  size_t next = Header::kSize + layer_count * LayerHeader::kSize;
+  const char* next = &saved[bits_begin];
   for (uint32_t i = 0; i < layer_count; ++i) {
-    const char* fields = &saved[Header::kSize + i * LayerHeader::kSize];
-    Layer layer;
-    layer.key_count =
-        util::LoadFixed<uint64_t>(fields + LayerHeader::kKeyCount);
-    layer.capacity = util::LoadFixed<uint64_t>(fields + LayerHeader::kCapacity);
-    layer.fpr = LoadDouble(fields + LayerHeader::kRate);
-    layer.probe_count = ProbeCount(layer.fpr);
-    const uint64_t bits =
-        util::LoadFixed<uint64_t>(fields + LayerHeader::kBitCount);
-    auto made = BitArray::New(bits);
+    auto made = BitArray::New(bit_counts[i]);
     if (!made.ok()) return made.status();
-    for (size_t j = 0; j < bits / 8; ++j) {
+    for (size_t j = 0; j < bit_counts[i] / 8; ++j) {
       made->mutable_words()[j / 8] |=
-          uint64_t{static_cast<unsigned char>(saved[next + j])} << (j % 8 * 8);
+          uint64_t{static_cast<unsigned char>(*next++)} << (j % 8 * 8);
     }
-    next += static_cast<size_t>(bits / 8);
-    layer.bits = *std::move(made);
-    filter.layers_.push_back(std::move(layer));
+    filter.layers_[i].bits = *std::move(made);
   }
   return filter;
 }

@@ -7,10 +7,10 @@
 #include <xxhash.h>
 
 #include <algorithm>
-#include <cstring>
 #include <iterator>
 #include <limits>
 
+#include "absl/base/casts.h"
 #include "absl/strings/str_cat.h"
 #include "rowbloom/version.h"
 #include "util/absl_view.h"
@@ -98,9 +98,7 @@ void SavedFormWriter::AddVarint(uint64_t value) {
 }
 
 void SavedFormWriter::AddDouble(double value) {
-  uint64_t bits;
-  std::memcpy(&bits, &value, sizeof(bits));
-  util::AppendFixed<uint64_t>(bits, &parameters_);
+  util::AppendFixed(absl::bit_cast<uint64_t>(value), &parameters_);
 }
 
 std::string SavedFormWriter::Finish() const {
@@ -185,9 +183,7 @@ uint64_t SavedFormReader::Varint() {
 double SavedFormReader::Double() {
   uint64_t bits = 0;
   if (!util::ReadFixed(&parameters_, &bits)) Refuse("a double is cut");
-  double value;
-  std::memcpy(&value, &bits, sizeof(value));
-  return value;
+  return absl::bit_cast<double>(bits);
 }
 
 BloomShape SavedFormReader::Shape() {
