@@ -75,7 +75,7 @@ uint64_t ConcurrentFilter::approximate_count() const {
 std::string ConcurrentFilter::Save() const {
   std::vector<uint64_t> words(filter_.bits_.words().size());
   for (size_t i = 0; i < words.size(); ++i) words[i] = Word(i);
-  return StandardFilter::SaveBits(shape(), words);
+  return StandardFilter::SaveBits(kKind, shape(), words);
 }
 
 absl::StatusOr<ConcurrentFilter> ConcurrentFilter::Load(

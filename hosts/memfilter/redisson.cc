@@ -190,11 +190,7 @@ absl::StatusOr<RedissonFilter> RedissonFilter::FromRedis(
 }
 
 std::string RedissonFilter::Save() const {
-  memfilter::SavedFormWriter writer(kKind);
-  writer.AddVarint(shape().bit_count);
-  writer.AddVarint(shape().probe_count);
-  writer.AddWords(filter_.bits_.words());
-  return writer.Finish();
+  return StandardFilter::SaveBits(kKind, shape(), filter_.bits_.words());
 }
 
 absl::StatusOr<RedissonFilter> RedissonFilter::Load(std::string_view saved) {

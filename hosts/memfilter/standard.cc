@@ -53,12 +53,13 @@ uint64_t StandardFilter::approximate_count() const {
 }
 
 std::string StandardFilter::Save() const {
-  return SaveBits(shape_, bits_.words());
+  return SaveBits(kKind, shape_, bits_.words());
 }
 
-std::string StandardFilter::SaveBits(const BloomShape& shape,
+std::string StandardFilter::SaveBits(MemFilterKind kind,
+                                     const BloomShape& shape,
                                      absl::Span<const uint64_t> words) {
-  memfilter::SavedFormWriter writer(kKind);
+  memfilter::SavedFormWriter writer(kind);
   writer.AddVarint(shape.bit_count);
   writer.AddVarint(shape.probe_count);
   writer.AddWords(words);

@@ -82,7 +82,7 @@ class StandardFilter {
 
   StandardFilter(const BloomShape& shape, BitArray bits)
       : shape_(shape), bits_set_(bits.CountSet()), bits_(std::move(bits)) {}
-  static std::string SaveBits(const BloomShape& shape,
+  static std::string SaveBits(MemFilterKind kind, const BloomShape& shape,
                               absl::Span<const uint64_t> words);
 
   BloomShape shape_;
