@@ -148,9 +148,9 @@ class FilterBlockFile : public FilterFile {
 
 FilterFileOrError OpenFilterBlock(const std::string& /*path*/,
                                   const Source& source) {
-  const absl::StatusOr<bool> ends = EndsWith(*source, kFooterMagic);
-  if (!ends.ok()) return ends.status();
-  if (!*ends) return nullptr;
+  const auto magic = LastBytes(*source, kFooterMagic.size());
+  if (!magic.ok()) return magic.status();
+  if (*magic != kFooterMagic) return nullptr;
 
   auto stats = std::make_unique<FilterStats>();
   FilterReaderOptions options;

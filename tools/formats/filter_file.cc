@@ -2,31 +2,25 @@
 
 #include "tools/formats/filter_file.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "tools/formats/paths.h"
-#include "tools/formats/table_magic.h"
 
 namespace rowbloom::tools {
 namespace {
 
 // Tables of RocksDB, and those of LevelDB and Pebble, which are refused.
 FilterFileOrError OpenSst(const std::string& path, const Source& source) {
-  const absl::StatusOr<bool> is_of_pebble = EndsWith(*source, kPebbleMagic);
-  if (!is_of_pebble.ok()) return is_of_pebble.status();
-  if (*is_of_pebble) {
+  const auto magic = LastBytes(*source, kMagicBytes);
+  if (!magic.ok()) return magic.status();
+  if (*magic == kPebbleMagic) {
     return absl::InvalidArgumentError(
         path +
         ": a table of Pebble, which rowbloom does not read; check it with "
         "Pebble's own tool: pebble sstable check FILE");
   }
-  bool is_sst = false;
-  for (const std::string_view magic : {kBlockBasedMagic, kLegacyMagic}) {
-    const absl::StatusOr<bool> ends = EndsWith(*source, magic);
-    if (!ends.ok()) return ends.status();
-    is_sst = is_sst || *ends;
-  }
-  if (!is_sst) return nullptr;
+  if (*magic != kBlockBasedMagic && *magic != kLegacyMagic) return nullptr;
   return OpenRocksDbSst(path);
 }
 
@@ -77,11 +71,10 @@ absl::StatusOr<bool> HasBytes(const RandomAccessSource& source, uint64_t offset,
   return *bytes == magic;
 }
 
-absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,
-                              std::string_view magic) {
-  const uint64_t size = source.size_bytes();
-  if (size < magic.size()) return false;
-  return HasBytes(source, size - magic.size(), magic);
+absl::StatusOr<std::string> LastBytes(const RandomAccessSource& source,
+                                      uint64_t size) {
+  size = std::min(size, source.size_bytes());
+  return ReadBytes(source, source.size_bytes() - size, size);
 }
 
 std::string AskedOf(BloomType type) {

@@ -14,6 +14,7 @@
 #ifndef ROWBLOOM_TOOLS_FORMATS_FILTER_FILE_H_
 #define ROWBLOOM_TOOLS_FORMATS_FILTER_FILE_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -115,13 +116,23 @@ bool IsOlder(const absl::Status& status);
 
 // The first bytes of a saved filter in memory: docs/memfilters.md.
 inline constexpr std::string_view kMemFilterMagic = "rbmemflt";
+// The last bytes of tables: RocksDB's block based ones; those of LevelDB, and
+// of RocksDB with format_version 0; Pebble's.
+inline constexpr size_t kMagicBytes = 8;
+inline constexpr std::string_view kBlockBasedMagic{
+    "\xf7\xcf\xf4\x85\xb7\x41\xe2\x88", kMagicBytes};
+inline constexpr std::string_view kLegacyMagic{
+    "\x57\xfb\x80\x8b\x24\x75\x47\xdb", kMagicBytes};
+inline constexpr std::string_view kPebbleMagic{
+    "\xf0\x9f\xaa\xb3\xf0\x9f\xaa\xb3", kMagicBytes};
 
 absl::StatusOr<std::string> ReadBytes(const RandomAccessSource& source,
                                       uint64_t offset, uint64_t size);
-// True if the bytes of the file at this offset are `magic`, or the last ones.
+// The last bytes of the file, or all if it is shorter.
+absl::StatusOr<std::string> LastBytes(const RandomAccessSource& source,
+                                      uint64_t size);
+// True if the bytes of the file at this offset are `magic`.
 absl::StatusOr<bool> HasBytes(const RandomAccessSource& source, uint64_t offset,
-                              std::string_view magic);
-absl::StatusOr<bool> EndsWith(const RandomAccessSource& source,
                               std::string_view magic);
 
 // Names the key that a filter of this type is asked for: "row", "column", "row

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
-#include <fstream>
 #include <system_error>
 #include <vector>
 
+#include "rowbloom/io.h"
 #include "rowbloom/rocksdb_verify.h"
-#include "tools/formats/table_magic.h"
+#include "tools/formats/filter_file.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -40,23 +40,18 @@ std::vector<fs::path> FilesOf(const std::string& directory) {
   return files;
 }
 
-// The beginning of the file; empty if it cannot be read.
+// The first bytes of the file; empty if it cannot be read.
 std::string Head(const fs::path& path) {
-  std::string bytes(4096, '\0');
-  std::ifstream file(path, std::ios::binary);
-  file.read(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-  bytes.resize(
-      static_cast<size_t>(std::max<std::streamsize>(0, file.gcount())));
-  return bytes;
+  const auto source = OpenFileSource(path.string());
+  if (!source.ok()) return "";
+  const uint64_t size = std::min<uint64_t>((*source)->size_bytes(), 4096);
+  return ReadBytes(**source, 0, size).value_or("");
 }
 
-// The magic of a table; empty if the file is shorter.
+// The magic of a table; empty if the file cannot be read.
 std::string Magic(const fs::path& table) {
-  std::string bytes(kMagicBytes, '\0');
-  std::ifstream file(table, std::ios::binary);
-  file.seekg(-static_cast<std::streamoff>(kMagicBytes), std::ios::end);
-  if (!file.read(bytes.data(), kMagicBytes)) return "";
-  return bytes;
+  const auto source = OpenFileSource(table.string());
+  return source.ok() ? LastBytes(**source, kMagicBytes).value_or("") : "";
 }
 
 // True if there are tables, and they are LevelDB's.
