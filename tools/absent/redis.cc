@@ -2,7 +2,7 @@
 //
 // Stands for formats/redis_server.cc where rowbloom is built without Redis.
 
-#include "tools/formats/redis_file.h"
+#include "tools/formats/redisson.h"
 
 namespace rowbloom::tools {
 namespace {

@@ -35,8 +35,7 @@ absl::StatusOr<std::unique_ptr<FilterFile>> OpenFilterFile(
   const Source source = *std::move(opened);
 
   if (std::unique_ptr<FilterFile> file = OpenByPlace(place)) return file;
-  for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile, OpenSavedRedisson,
-                     OpenMemFilter}) {
+  for (auto* open : {OpenSst, OpenFilterBlock, OpenHFile, OpenMemFilter}) {
     FilterFileOrError file = open(path, source);
     if (!file.ok() || *file != nullptr) return file;
   }

@@ -106,8 +106,6 @@ FilterFileOrError OpenHFile(const std::string& path, const Source& source);
 // Files beside HFiles, by their place; nullptr for any other.
 std::unique_ptr<FilterFile> OpenByPlace(const std::string& place);
 FilterFileOrError OpenMemFilter(const std::string& path, const Source& source);
-FilterFileOrError OpenSavedRedisson(const std::string& path,
-                                    const Source& source);
 FilterFileOrError OpenRocksDbSst(const std::string& path);
 // A filter on a server; the path is the URL.
 FilterFileOrError OpenRedisFilter(const std::string& url);

@@ -10,7 +10,7 @@
 #include "rowbloom/redis/codec.h"
 #include "rowbloom/redis/connection.h"
 #include "rowbloom/redis/redisson.h"
-#include "tools/formats/redis_file.h"
+#include "tools/formats/redisson.h"
 
 namespace rowbloom::tools {
 namespace {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Filters of Redisson: redis_file.cc has saved ones, redis_server.cc those on a
-// server.
+// Filters of Redisson: mem_filter_file.cc has saved ones, redis_server.cc those
+// on a server.
 
-#ifndef ROWBLOOM_TOOLS_FORMATS_REDIS_FILE_H_
-#define ROWBLOOM_TOOLS_FORMATS_REDIS_FILE_H_
+#ifndef ROWBLOOM_TOOLS_FORMATS_REDISSON_H_
+#define ROWBLOOM_TOOLS_FORMATS_REDISSON_H_
 
 #include "absl/status/status.h"
 #include "absl/strings/string_view.h"
@@ -25,4 +25,4 @@ absl::Status AskRedisson(const RedissonFilter& filter,
 
 }  // namespace rowbloom::tools
 
-#endif  // ROWBLOOM_TOOLS_FORMATS_REDIS_FILE_H_
+#endif  // ROWBLOOM_TOOLS_FORMATS_REDISSON_H_
