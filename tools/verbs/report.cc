@@ -3,10 +3,8 @@
 #include "tools/verbs/report.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -17,8 +15,31 @@
 namespace rowbloom::tools {
 namespace {
 
-constexpr std::array<const char*, 6> kStatusWords = {
-    "ok", "damaged", "newer", "older", "unknown", "unreadable"};
+constexpr const char* kStatusWords[] = {"ok",    "damaged", "newer",
+                                        "older", "unknown", "unreadable"};
+
+struct StatusClass {
+  const char* word;
+  int exit_code;
+};
+
+// See filter_file.h for what the codes mean.
+StatusClass ClassOf(const absl::Status& status) {
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return {"ok", kExitOk};
+    case absl::StatusCode::kDataLoss:
+    case absl::StatusCode::kOutOfRange:  // Shorter than it says.
+      return {"damaged", kExitDamaged};
+    case absl::StatusCode::kUnimplemented:
+      if (IsOlder(status)) return {"older", kExitOlder};
+      return {"newer", kExitNotKnown};
+    case absl::StatusCode::kInvalidArgument:
+      return {"unknown", kExitNotKnown};
+    default:
+      return {"unreadable", kExitUsage};
+  }
+}
 
 // nullopt if the file's database has dropped it in the meantime.
 std::optional<Json> AskFile(const Report& report, const TargetFile& target,
@@ -39,14 +60,13 @@ std::optional<Json> AskFile(const Report& report, const TargetFile& target,
   }
   entry["kind"] = file == nullptr ? Json() : Json(std::string(file->kind()));
   if (target.level.has_value()) entry["level"] = *target.level;
+  if (file == nullptr && target.family != nullptr) {
+    status = target.family->AddUnopened(target, status);
+  }
+  SetStatus(status, &entry);
   if (file == nullptr) {
-    if (target.family != nullptr) {
-      status = target.family->AddUnopened(target, status);
-    }
-    SetStatus(status, &entry);
     entry.update(report.unasked);
   } else {
-    SetStatus(status, &entry);
     status = report.ask(target, *file, &entry);
     SetStatus(status, &entry);
   }
@@ -57,38 +77,14 @@ std::optional<Json> AskFile(const Report& report, const TargetFile& target,
 
 }  // namespace
 
-const char* StatusWord(const absl::Status& status) {
-  switch (status.code()) {
-    case absl::StatusCode::kOk:
-      return "ok";
-    case absl::StatusCode::kDataLoss:
-    case absl::StatusCode::kOutOfRange:  // Shorter than it says.
-      return "damaged";
-    case absl::StatusCode::kUnimplemented:
-      return IsOlder(status) ? "older" : "newer";
-    case absl::StatusCode::kInvalidArgument:
-      return "unknown";
-    default:
-      return "unreadable";
-  }
-}
-
-int ExitCodeOf(const absl::Status& status) {
-  static const std::map<std::string, int> codes = {{"ok", kExitOk},
-                                                   {"damaged", kExitDamaged},
-                                                   {"newer", kExitNotKnown},
-                                                   {"older", kExitOlder},
-                                                   {"unknown", kExitNotKnown},
-                                                   {"unreadable", kExitUsage}};
-  return codes.at(StatusWord(status));
-}
+int ExitCodeOf(const absl::Status& status) { return ClassOf(status).exit_code; }
 
 int WorseExitCode(int a, int b) {
   return a == kExitOk || b == kExitOk ? std::max(a, b) : std::min(a, b);
 }
 
 void SetStatus(const absl::Status& status, Json* entry) {
-  (*entry)["status"] = StatusWord(status);
+  (*entry)["status"] = ClassOf(status).word;
   if (status.ok()) return;
   std::string message(status.message());
   // The path is printed before the message.

@@ -60,9 +60,6 @@ struct Report {
 int RunReport(const Report& report, const std::vector<std::string>& paths,
               bool as_json);
 
-// For example "damaged"; see filter_file.h for what the codes mean.
-const char* StatusWord(const absl::Status& status);
-
 // The exit code for a file.
 int ExitCodeOf(const absl::Status& status);
 // That for several: damage outweighs all others, a file that cannot be read one
