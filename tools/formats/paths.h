@@ -34,12 +34,10 @@ class ColumnFamily {
   // not be, or `status`.
   virtual absl::Status AddUnopened(const TargetFile& file,
                                    const absl::Status& status) = 0;
-  // Sets the capacity of the database's block cache, which its OPTIONS file
-  // does not hold.
-  virtual void SetBlockCache(uint64_t capacity_bytes) = 0;
   // The summary of the files verified so far: {"column_family", "expected",
-  // "warnings"} and the sums, and the same as lines.
-  virtual Json Summary() const = 0;
+  // "warnings"} and the sums, and the same as lines. The OPTIONS file does not
+  // hold the capacity of the block cache.
+  virtual Json Summary(std::optional<uint64_t> block_cache_bytes) = 0;
   virtual std::string TextOf(const Json& summary) const = 0;
 };
 

@@ -140,11 +140,8 @@ class RocksDbColumnFamily : public ColumnFamily {
     return explained;
   }
 
-  void SetBlockCache(uint64_t capacity_bytes) override {
-    report_.block_cache_bytes = capacity_bytes;
-  }
-
-  Json Summary() const override {
+  Json Summary(std::optional<uint64_t> block_cache_bytes) override {
+    report_.block_cache_bytes = block_cache_bytes;
     Json summary{
         {"column_family", EscapeBytes(report_.column_family)},
         {"expected",

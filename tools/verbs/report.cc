@@ -192,10 +192,7 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
         family != nullptr &&
         (i + 1 == targets.size() || targets[i + 1].family.get() != family);
     if (!report.sums_up_families || !is_last_of_family) continue;
-    if (report.block_cache_bytes.has_value()) {
-      family->SetBlockCache(*report.block_cache_bytes);
-    }
-    families.push_back(family->Summary());
+    families.push_back(family->Summary(report.block_cache_bytes));
     if (!as_json) std::cout << family->TextOf(families.back()) << std::flush;
     if (report.is_strict && !families.back()["warnings"].empty()) {
       exit_code = kExitDamaged;
