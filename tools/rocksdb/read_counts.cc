@@ -4,12 +4,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <string_view>
-#include <system_error>
+
+#include "absl/strings/numbers.h"
+#include "absl/strings/string_view.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -17,11 +18,9 @@ namespace {
 using Count = std::optional<uint64_t>;
 
 Count ParseCount(std::string_view text) {
+  const absl::string_view digits(text.data(), text.size());
   uint64_t value = 0;
-  const auto [end, error] =
-      std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
+  return absl::SimpleAtoi(digits, &value) ? Count(value) : Count();
 }
 
 // The text behind the first `key` of the line.

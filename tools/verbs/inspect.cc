@@ -18,34 +18,28 @@ namespace {
 // The columns of --brief that are summed up.
 constexpr const char* kSums[] = {"file_bytes", "cells", "filter_bytes"};
 
-// Null if there is no such field.
-Json Field(const Json& entry, const char* name) {
-  const auto found = entry.find(name);
-  return found == entry.end() ? Json() : *found;
-}
-
 // The line of a file.
 Json BriefRow(const Json& entry) {
-  const Json file_bytes = Field(entry, "file_size_bytes");
-  const Json filter_bytes = Field(entry, "filter_size_bytes");
+  const Json file_bytes = entry.value("file_size_bytes", Json());
+  const Json filter_bytes = entry.value("filter_size_bytes", Json());
   const bool has_share = filter_bytes.is_number() && file_bytes.is_number();
   return {{"path", entry["path"]},
           {"kind", entry["kind"]},
           {"status", entry["status"]},
           {"file_bytes", file_bytes},
-          {"rows", Field(entry, "row_count")},
-          {"cells", Field(entry, "cell_count")},
-          {"bloom_type", Field(entry, "bloom_type")},
+          {"rows", entry.value("row_count", Json())},
+          {"cells", entry.value("cell_count", Json())},
+          {"bloom_type", entry.value("bloom_type", Json())},
           {"filter_bytes", filter_bytes},
           {"share", has_share ? Ratio(filter_bytes.get<uint64_t>(),
                                       file_bytes.get<uint64_t>())
                               : Json()},
-          {"expected_fpr", Field(entry, "expected_fpr")},
-          {"hbase", Field(entry, "usable_in_hbase")}};
+          {"expected_fpr", entry.value("expected_fpr", Json())},
+          {"hbase", entry.value("usable_in_hbase", Json())}};
 }
 
 bool IsUsable(const Json& entry) {
-  const Json filter = Field(entry, "filter");
+  const Json filter = entry.value("filter", Json());
   const bool is_refused =
       filter.is_string() && filter.get<std::string>().rfind("none", 0) == 0;
   return entry["status"] == "ok" &&

@@ -142,14 +142,12 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
     }
     options.prefix_length_bytes = arguments.prefix_length;
   }
-  if (arguments.error_rate.has_value()) {
-    options.error_rate = *arguments.error_rate;
-  }
+  options.error_rate = arguments.error_rate.value_or(options.error_rate);
   if (arguments.chunk_size.has_value()) {
     options.chunk_size_bytes = *arguments.chunk_size;
     options.max_fold = HFileWriterOptions().max_fold;
   }
-  if (arguments.max_fold.has_value()) options.max_fold = *arguments.max_fold;
+  options.max_fold = arguments.max_fold.value_or(options.max_fold);
   options.block_size_bytes = arguments.block_size;
   if (arguments.widest) options.profile = HFileProfile::kWidest;
   return options;
