@@ -15,11 +15,9 @@
 namespace rowbloom::tools {
 namespace {
 
-// The column family that a file is in, over all regions of its table:
-// TABLE/REGION/FAMILY/FILE is of TABLE/*/FAMILY. Other files are of their
-// directory.
-std::string FamilyOf(const std::filesystem::path& file) {
-  const std::filesystem::path family = file.parent_path();
+// The column family that a directory of files is of, over all regions of its
+// table: TABLE/REGION/FAMILY is of TABLE/*/FAMILY. Others are of their own.
+std::string FamilyOf(const std::filesystem::path& family) {
   const std::filesystem::path region = family.parent_path();
   const std::string name = region.filename().string();
   if (name.size() != 32 ||
@@ -191,7 +189,7 @@ absl::Status PlanHFile(const PlanQuestion& question, const HFileReader& reader,
       }
     }
   }
-  question.families->Add(counts, now.size_bytes, std::move(plans));
+  question.families->Add({counts, now.size_bytes, std::move(plans)});
   return absl::OkStatus();
 }
 
@@ -212,26 +210,20 @@ std::pair<DistinctKeys*, DistinctKeys*> FamilyPlans::SampleFor(
   return {&rows_, &columns_};
 }
 
-void FamilyPlans::Add(const KeyCounts& counts, uint64_t filter_bytes,
-                      std::vector<Plan> plans) {
-  Family& family = families_[FamilyOf(std::filesystem::path(region_) / "file")];
-  ++family.files;
-  family.filter_bytes += filter_bytes;
-  family.counts.cells += counts.cells;
-  family.counts.family_deletes += counts.family_deletes;
-  family.counts.rows += counts.rows;
-  family.counts.always_maybe_rows += counts.always_maybe_rows;
-  files_.push_back({counts, std::move(plans)});
-}
-
 void FamilyPlans::FinishRegion() {
   if (files_.empty()) return;
-  Family& family = families_[FamilyOf(std::filesystem::path(region_) / "file")];
+  Family& family = families_[FamilyOf(region_)];
   const double rows = rows_.count();
   const double columns = columns_.count();
   family.rows += rows;
   family.columns += columns;
   for (const File& file : files_) {
+    ++family.files;
+    family.filter_bytes += file.filter_bytes;
+    family.counts.cells += file.counts.cells;
+    family.counts.family_deletes += file.counts.family_deletes;
+    family.counts.rows += file.counts.rows;
+    family.counts.always_maybe_rows += file.counts.always_maybe_rows;
     for (const Plan& plan : file.plans) {
       auto sum = std::find_if(
           family.plans.begin(), family.plans.end(),

@@ -92,18 +92,18 @@ class FamilyPlans {
     uint64_t size_bytes = 0;
     double expected_fpr = 1;
   };
+  struct File {
+    KeyCounts counts;
+    uint64_t filter_bytes = 0;  // The size of its own filter.
+    std::vector<Plan> plans;
+  };
   // The sample of the region that `path` is in.
   std::pair<DistinctKeys*, DistinctKeys*> SampleFor(const std::string& path);
-  void Add(const KeyCounts& counts, uint64_t filter_bytes,
-           std::vector<Plan> plans);
+  void Add(File file) { files_.push_back(std::move(file)); }
   Json Sums();
   std::string Text(const Json& sums) const;
 
  private:
-  struct File {
-    KeyCounts counts;
-    std::vector<Plan> plans;
-  };
   struct PlanSum {
     Plan plan;
     double positives = 0;  // expected_fpr for each key.
