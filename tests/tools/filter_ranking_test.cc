@@ -108,28 +108,6 @@ TEST(FilterRanking, LargeFiltersForSpaceAreCompact) {
   EXPECT_EQ(family(Rate(0.004), FilterPreference::kBalanced), "fast");
 }
 
-TEST(FilterRanking, NumbersOfKeysThatNoFilterHasAreTakenForTheMost) {
-  constexpr uint64_t kMostKeys = uint64_t{1} << 49;
-  for (const uint64_t keys :
-       {kMostKeys + 1, uint64_t{7000000000000000000}, ~uint64_t{0}}) {
-    for (const FilterSpec& goal :
-         {Bits(1), Bits(10), Bits(24), Rate(0.5), Rate(0.0001)}) {
-      const auto choices = FilterChoices(keys, goal);
-      const auto most = FilterChoices(kMostKeys, goal);
-      ASSERT_TRUE(choices.ok() && most.ok());
-      ASSERT_EQ(choices->size(), most->size());
-      for (size_t i = 0; i < most->size(); ++i) {
-        const FilterChoice& choice = (*choices)[i];
-        EXPECT_EQ(choice.filter_spec.ToString(),
-                  (*most)[i].filter_spec.ToString());
-        EXPECT_EQ(choice.size_bytes, (*most)[i].size_bytes);
-        EXPECT_EQ(FilterSizeBytes(choice.filter_spec, keys), choice.size_bytes);
-        EXPECT_GT(choice.size_bytes, kMostKeys / 8 / 2);
-      }
-    }
-  }
-}
-
 TEST(FilterRanking, AGoalThatNoFamilyCanMeetIsRefused) {
   for (const FilterSpec& goal :
        {Rate(0), Rate(1), Rate(-1), Rate(std::nan("")), Bits(0), Bits(1000)}) {

@@ -10,8 +10,6 @@
 namespace rowbloom::tools {
 namespace {
 
-// The keys of the largest filter.
-constexpr uint64_t kMaxKeyCount = uint64_t{1} << 49;
 // The bytes with which every family can hold one key.
 constexpr uint64_t kSmallestFilter = 128;
 
@@ -71,7 +69,6 @@ double Penalty(const FilterChoice& choice, FilterPreference preference) {
 
 absl::StatusOr<std::vector<FilterChoice>> FilterChoices(
     uint64_t key_count, const FilterSpec& goal) {
-  key_count = std::min(key_count, kMaxKeyCount);
   std::vector<FilterChoice> choices;
   absl::Status invalid;
   for (const FamilyCosts& costs : kCosts) {

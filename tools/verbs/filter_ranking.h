@@ -45,8 +45,8 @@ struct FilterChoice {
 
 // All families but always_maybe, at least one. For a goal in bits per key they
 // stay within it or, if none can, are the smallest; for a target rate they
-// reach it. `key_count` is clamped to 2^49, and the family of `goal` is
-// ignored. InvalidArgument if the goal is not valid for any family.
+// reach it. The family of `goal` is ignored. InvalidArgument if the goal is not
+// valid for any family.
 absl::StatusOr<std::vector<FilterChoice>> FilterChoices(uint64_t key_count,
                                                         const FilterSpec& goal);
 const FilterChoice& BestChoice(const std::vector<FilterChoice>& choices,
