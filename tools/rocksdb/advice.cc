@@ -60,6 +60,7 @@ double RibbonBytes(double fpr, double key_count) {
 
 // The curve by which the policy of rowbloom chooses: that of filters of as many
 // keys as it expects in a partition (rocksdb_plugin/policy/native_policy.cc).
+// For 0 bits per key, that of large filters.
 absl::StatusOr<FilterCost> PolicyCost(FilterWriter writer,
                                       const RocksDbTree& tree,
                                       double bits_per_key) {
@@ -170,9 +171,7 @@ absl::StatusOr<Candidate> Now(const RocksDbTree& tree,
 absl::StatusOr<Candidate> Planned(FilterWriter writer, const RocksDbTree& tree,
                                   const GetCostOptions& get) {
   const bool is_native = writer == FilterWriter::kNative;
-  const absl::StatusOr<FilterCost> cost = is_native
-                                              ? FilterCost::OfFamily(kCompact)
-                                              : FilterCost::OfRocksDbRibbon();
+  const absl::StatusOr<FilterCost> cost = PolicyCost(writer, tree, 0);
   if (!cost.ok()) return cost.status();
   TotalMemoryOptions options;
   options.get = get;
