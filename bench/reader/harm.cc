@@ -4,8 +4,8 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
-#include <vector>
 
+#include "bench/or_throw.h"
 #include "bench/reader/tree.h"
 #include "measures.h"
 #include "rowbloom/filter_cache.h"
@@ -108,10 +108,8 @@ double Measure(const Tree& tree, const Workload& workload,
 
 void MeasurePolicy(const HarmOptions& options, const std::string& text,
                    Progress* progress, Json* runs) {
-  const auto policy = FilterSpec::Parse(text);
-  if (!policy.ok()) throw std::invalid_argument(policy.status().ToString());
   TreeShape shape;
-  shape.filter_spec = *policy;
+  shape.filter_spec = OrThrow(FilterSpec::Parse(text));
   shape.chunk_size_bytes = options.chunk_size_bytes;
   const uint64_t last = options.last_level_keys;
   shape.level_keys = {last / 1000, last / 100, last / 10, last};

@@ -5,12 +5,11 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "bench/or_throw.h"
 #include "bench/reader/tree.h"
 #include "measures.h"
 #include "rowbloom/filter.h"
@@ -35,18 +34,14 @@ LevelFilters FiltersOf(const std::string& block, const FilterReader& reader) {
   double false_keys = 0;
   for (const FilterChunkInfo& chunk : reader.Chunks()) {
     const FilterDescriptor& descriptor = chunk.descriptor;
-    std::vector<std::string_view> units;
-    std::string_view rest = std::string_view(block).substr(chunk.offset);
-    for (size_t i = 0; i < descriptor.unit_count; ++i) {
-      units.push_back(rest.substr(0, descriptor.unit_size_bytes[i]));
-      rest.remove_prefix(descriptor.unit_size_bytes[i]);
-    }
-    const auto view = FilterView::Parse(descriptor, units);
-    if (!view.ok()) throw std::runtime_error(view.status().ToString());
+    const EncodedFilter filter = {
+        descriptor, block.substr(chunk.offset, descriptor.total_size_bytes())};
+    const FilterView view =
+        OrThrow(FilterView::Parse(descriptor, filter.UnitViews()));
     const auto chunk_keys = static_cast<double>(descriptor.key_count);
     bits += 8 * static_cast<double>(descriptor.total_size_bytes());
     keys += chunk_keys;
-    false_keys += chunk_keys * view->expected_fpr();
+    false_keys += chunk_keys * view.expected_fpr();
   }
   const double planes = std::log2(keys / false_keys);
   return {bits / planes, planes};
@@ -80,16 +75,15 @@ double LeastWastedReads(const std::vector<LevelFilters>& levels, double bits) {
 
 // The same levels, written by PlanFilterBudget() for so many bits per key.
 TreeShape WrittenByBudget(TreeShape shape, double bits_per_key) {
-  const auto cost = FilterCost::OfFamily(shape.filter_spec.family());
-  if (!cost.ok()) throw std::runtime_error(cost.status().ToString());
+  const FilterCost cost =
+      OrThrow(FilterCost::OfFamily(shape.filter_spec.family()));
   std::vector<TreeRun> runs;
   for (const uint64_t keys : shape.level_keys) runs.push_back({keys});
   FilterBudgetOptions options;
   options.memory = FilterMemory::BitsPerKey(bits_per_key);
   options.missing_share = 1;
-  const auto plan = PlanFilterBudget(*cost, runs, options);
-  if (!plan.ok()) throw std::runtime_error(plan.status().ToString());
-  for (const RunBudget& run : plan->runs) {
+  const auto plan = OrThrow(PlanFilterBudget(cost, runs, options));
+  for (const RunBudget& run : plan.runs) {
     shape.level_bits_per_key.push_back(run.setting.builder_bits);
   }
   return shape;

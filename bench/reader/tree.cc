@@ -3,7 +3,9 @@
 #include "bench/reader/tree.h"
 
 #include <limits>
-#include <stdexcept>
+#include <utility>
+
+#include "bench/or_throw.h"
 
 namespace rowbloom::bench {
 
@@ -34,8 +36,7 @@ Tree::Tree(const TreeShape& shape) : shape_(shape) {
       const std::array<char, 8> row = RowBytes(PresentRow(level, i));
       writer.Add({row.data(), row.size()}, {});
     }
-    const auto info = writer.Finish();
-    if (!info.ok()) throw std::runtime_error(info.status().ToString());
+    OrThrow(writer.Finish());
   }
 }
 
@@ -76,8 +77,7 @@ OpenTree::OpenTree(const Tree* tree, FilterReaderOptions options,
       readers_.emplace_back();
       continue;
     }
-    if (!reader.ok()) throw std::runtime_error(reader.status().ToString());
-    readers_.push_back(*std::move(reader));
+    readers_.push_back(OrThrow(std::move(reader)));
   }
   opened_ = reads();
 }

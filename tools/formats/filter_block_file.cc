@@ -2,11 +2,9 @@
 //
 // A file that consists of one filter block.
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_key.h"
@@ -27,13 +25,8 @@ absl::StatusOr<double> ExpectedFpr(const RandomAccessSource& source,
   const absl::StatusOr<std::string> read =
       ReadBytes(source, chunk.offset, chunk.descriptor.total_size_bytes());
   if (!read.ok()) return read.status();
-  std::string_view bytes = *read;
-  std::vector<std::string_view> units;
-  for (size_t i = 0; i < chunk.descriptor.unit_count; ++i) {
-    const size_t size = chunk.descriptor.unit_size_bytes[i];
-    units.push_back(bytes.substr(0, size));
-    bytes.remove_prefix(size);
-  }
+  const EncodedFilter filter = {chunk.descriptor, *read};
+  const auto units = filter.UnitViews();
   absl::Status status = VerifyUnits(chunk.descriptor, units);
   if (status.ok()) {
     absl::StatusOr<FilterView> view =
