@@ -116,15 +116,12 @@ def draw_panels(title, labels, panels):
     return figure
 
 
-@kind("reads_bench rows", mix=["uniform", "zipf"], bits_per_key=0.0)
+@kind("reads_bench rows", mix=["uniform", "zipf"])
 def rows(results, args):
-    """wasted data-block reads by policy and query, default: the first size"""
-    args.bits_per_key = args.bits_per_key or results["options"][
-        "bits_per_key"][0]
+    """wasted data-block reads by policy and query"""
     runs = {}  # Query -> policy -> run.
     for run in select(results["runs"], args, "mix"):
-        if run["compared_at_bits_per_key"] == args.bits_per_key:
-            runs.setdefault(run["query"], {})[run["policy"]] = run
+        runs.setdefault(run["query"], {})[run["policy"]] = run
     return draw_panels(
         f"Data blocks read for nothing, {results['tree']['cells']:,} cells",
         {name: f"{name}, {run['filter_bytes'] / 1e6:.3g} MB"

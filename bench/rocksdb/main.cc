@@ -9,8 +9,6 @@
 // Exit codes: 0 fine; 1 a wrong answer or a failure; 2 usage; 130 interrupted.
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
 #include "bench/program.h"
 #include "policies.h"
@@ -69,14 +67,8 @@ int Main(int argc, char** argv) {
         ->check(CLI::Range(uint64_t{0}, uint64_t{1} << 40));
   };
 
-  CLI::App* rows =
-      add_policies(kRows, add("rows", MeasureRows, "Gets of rows and columns"));
-  add_input(rows);
-  rows->add_option("--bits_per_key", o.bits_per_key,
-                   "Bits per filter key, or a list: 8,10,16")
-      ->delimiter(',')
-      ->check(CLI::Range(1.0, 24.0));
-
+  add_input(add_policies(kRows,
+                         add("rows", MeasureRows, "Gets of rows and columns")));
   add_input(add("levels", MeasureLevels, "Prefixes of keys of three levels"));
   add_input(add("kvrocks", MeasureKvrocks,
                 "Gets and scans of hashes and sets with Kvrocks' keys"));

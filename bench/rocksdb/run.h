@@ -69,8 +69,6 @@ struct Options {
   // rows, levels, kvrocks, mini_kv
   std::string input = "/usr/share/dict/american-english-insane";
   std::optional<uint64_t> rows;  // 0: all.
-  // rows
-  std::vector<double> bits_per_key = {10};
   // keys, memory, cpu, time
   std::optional<uint64_t> keys;
   // cpu
