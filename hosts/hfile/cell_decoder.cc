@@ -214,6 +214,17 @@ bool CellDecoder::ReadKeyFront(uint32_t common, std::string_view family_part) {
   return true;
 }
 
+bool CellDecoder::ReadType(bool same_type) {
+  uint8_t type;
+  if (same_type) {
+    type = static_cast<uint8_t>(previous_key_.back());
+  } else if (!util::ReadBigEndian(&in_, &type)) {
+    return false;
+  }
+  util::AppendBigEndian(type, &key_);
+  return true;
+}
+
 bool CellDecoder::NextDiff() {
   constexpr unsigned kSameKeySize = 1;
   constexpr unsigned kSameValueSize = 1 << 1;
@@ -252,13 +263,7 @@ bool CellDecoder::NextDiff() {
     timestamp = util::LoadBigEndian<uint64_t>(previous_end) - timestamp;
   }
   util::AppendBigEndian(timestamp, &key_);
-  uint8_t type;
-  if ((flags & kSameType) != 0) {
-    type = util::LoadBigEndian<uint8_t>(previous_end + kTimestampSize);
-  } else if (!util::ReadBigEndian(&in_, &type)) {
-    return false;
-  }
-  util::AppendBigEndian(type, &key_);
+  if (!ReadType((flags & kSameType) != 0)) return false;
   return ReadBytes(&in_, sizes_.value, &value_);
 }
 
@@ -299,13 +304,7 @@ bool CellDecoder::NextFastDiff() {
   }
   key_.append(previous_end, same);
   key_ += bytes;
-  uint8_t type;
-  if ((flags & kSameType) != 0) {
-    type = util::LoadBigEndian<uint8_t>(previous_end + kTimestampSize);
-  } else if (!util::ReadBigEndian(&in_, &type)) {
-    return false;
-  }
-  util::AppendBigEndian(type, &key_);
+  if (!ReadType((flags & kSameType) != 0)) return false;
   if ((flags & kSameValue) != 0) return value_.size() == sizes_.value;
   return ReadBytes(&in_, sizes_.value, &value_);
 }

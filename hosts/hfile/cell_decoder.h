@@ -82,6 +82,8 @@ class CellDecoder {
   // Reads the key without timestamp and type; its first `common` bytes are
   // those of the previous key.
   bool ReadKeyFront(uint32_t common, std::string_view family_part);
+  // Reads the type, the key's last byte.
+  bool ReadType(bool same_type);
   bool ReadTags();
 
   const DataLayout layout_;
