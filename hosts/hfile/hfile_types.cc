@@ -85,10 +85,6 @@ absl::StatusOr<HFileHash> ParseHFileHash(std::string_view name) {
   return Parse("hash", name, kHashes);
 }
 
-absl::StatusOr<HFileChecksum> ParseHFileChecksum(std::string_view name) {
-  return Parse("checksum", name, kChecksums);
-}
-
 absl::StatusOr<HFileCompression> ParseHFileCompression(std::string_view name) {
   return Parse("compression", name, kCompressions);
 }

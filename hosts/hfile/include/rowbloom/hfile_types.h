@@ -51,7 +51,6 @@ std::string_view HFileEncodingName(HFileEncoding encoding);
 
 // They accept these names in any case; an InvalidArgument lists them.
 absl::StatusOr<HFileHash> ParseHFileHash(std::string_view name);
-absl::StatusOr<HFileChecksum> ParseHFileChecksum(std::string_view name);
 absl::StatusOr<HFileCompression> ParseHFileCompression(std::string_view name);
 absl::StatusOr<HFileEncoding> ParseHFileEncoding(std::string_view name);
 
