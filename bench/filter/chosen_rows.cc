@@ -10,7 +10,6 @@
 // Exit codes: 0 fine; 1 a lost row or a failure; 2 usage.
 
 #include <cstdint>
-#include <memory>
 #include <random>
 #include <stdexcept>
 #include <string>

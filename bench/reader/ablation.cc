@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <stdexcept>
-#include <utility>
 
 #include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"

@@ -7,7 +7,6 @@
 //
 // Exit codes: 0 fine; 1 a failure; 2 usage.
 
-#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -15,7 +14,6 @@
 #include <list>
 #include <memory>
 #include <random>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -8,7 +8,6 @@
 // tree is the same each time.
 
 #include <algorithm>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>

@@ -9,7 +9,6 @@
 #include <string>
 #include <string_view>
 #include <utility>
-#include <vector>
 
 #include "policies.h"
 #include "rowbloom/bloom_type.h"

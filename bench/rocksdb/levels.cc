@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <functional>
-#include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>

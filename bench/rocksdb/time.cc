@@ -16,7 +16,6 @@
 #include <memory>
 #include <numeric>
 #include <string>
-#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>

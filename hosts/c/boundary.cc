@@ -2,12 +2,10 @@
 
 #include "c/boundary.h"
 
-#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
-#include <string>
 
 #include "absl/strings/str_cat.h"
 #include "rowbloom/version.h"

@@ -23,8 +23,6 @@ namespace rowbloom::hfile {
 inline constexpr size_t kMaxRowSize = 32767;
 inline constexpr size_t kMaxFamilySize = 127;
 inline constexpr size_t kRowSizeSize = 2;
-// The sizes of row and family; timestamp and type.
-inline constexpr size_t kCellKeyOverhead = 3 + 9;
 
 inline constexpr uint8_t kTypeMinimum = 0;
 inline constexpr uint8_t kTypeMaximum = 255;

@@ -6,7 +6,6 @@
 #ifndef ROWBLOOM_HFILE_FILE_INFO_H_
 #define ROWBLOOM_HFILE_FILE_INFO_H_
 
-#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>

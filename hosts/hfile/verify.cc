@@ -4,10 +4,8 @@
 // no checksum, so each of its fields is compared with the part that it
 // describes.
 
-#include <algorithm>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>

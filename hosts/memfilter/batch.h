@@ -6,7 +6,6 @@
 #ifndef ROWBLOOM_MEMFILTER_BATCH_H_
 #define ROWBLOOM_MEMFILTER_BATCH_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 

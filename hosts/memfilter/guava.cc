@@ -9,7 +9,6 @@
 #include <cmath>
 #include <limits>
 #include <utility>
-#include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "memfilter/murmur3.h"

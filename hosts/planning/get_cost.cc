@@ -3,7 +3,6 @@
 #include "rowbloom/get_cost.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "absl/status/status.h"

@@ -7,7 +7,6 @@
 #include <string_view>
 #include <utility>
 
-#include "absl/status/statusor.h"
 #include "comparators.h"
 #include "policy/filter_entry.h"
 #include "policy/scan_question.h"

@@ -8,7 +8,6 @@
 #include "absl/strings/str_cat.h"
 #include "filter/units.h"
 #include "rowbloom/version.h"
-#include "util/absl_view.h"
 #include "util/check.h"
 #include "util/coding.h"
 #include "util/digest.h"

@@ -7,7 +7,6 @@
 #include "filter/family.h"
 #include "filter/units.h"
 #include "rowbloom/filter.h"
-#include "util/absl_view.h"
 #include "util/coding.h"
 #include "util/digest.h"
 

@@ -2,9 +2,6 @@
 
 #include "rowbloom/filter_spec.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "absl/status/status.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"

@@ -12,7 +12,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <string>
 #include <string_view>
 #include <vector>
 

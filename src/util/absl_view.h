@@ -16,10 +16,6 @@ inline absl::string_view AbslView(std::string_view view) {
   return absl::string_view(view.data(), view.size());
 }
 
-inline std::string_view StdView(absl::string_view view) {
-  return std::string_view(view.data(), view.size());
-}
-
 }  // namespace rowbloom::util
 
 #endif  // ROWBLOOM_UTIL_ABSL_VIEW_H_

@@ -4,7 +4,6 @@
 // of no known format, and there is no verb to rebuild them.
 
 #include "tools/verbs/advise.h"
-#include "tools/verbs/report.h"
 #include "tools/verbs/verbs.h"
 
 namespace rowbloom::tools {

@@ -9,7 +9,6 @@
 #ifndef ROWBLOOM_TOOLS_ROCKSDB_ADVICE_H_
 #define ROWBLOOM_TOOLS_ROCKSDB_ADVICE_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 

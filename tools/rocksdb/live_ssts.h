@@ -9,9 +9,6 @@
 #ifndef ROWBLOOM_TOOLS_ROCKSDB_LIVE_SSTS_H_
 #define ROWBLOOM_TOOLS_ROCKSDB_LIVE_SSTS_H_
 
-#include <string>
-
-#include "absl/status/statusor.h"
 #include "rowbloom/rocksdb_verify.h"
 #include "tools/formats/filter_file.h"
 #include "tools/formats/paths.h"

@@ -48,7 +48,6 @@
 #ifndef ROWBLOOM_ROCKSDB_H_
 #define ROWBLOOM_ROCKSDB_H_
 
-#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"

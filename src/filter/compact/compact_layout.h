@@ -7,7 +7,6 @@
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_
 
 #include <array>
-#include <cstddef>
 #include <cstdint>
 
 #include "filter/compact/compact_kernel.h"
