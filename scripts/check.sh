@@ -68,7 +68,7 @@ older_cpus() {
   build release filter_test golden_test
   local tests=build/release/tests
   printf '%s\n' {qemu64,Nehalem,Haswell}" $tests/"{filter,golden}_test |
-    GTEST_FILTER='-*ObservedRate*:*/200000' ROWBLOOM_SOAK_LOOKUPS=3000000 \
+    GTEST_FILTER='-*ObservedRate*:*/200000' ROWBLOOM_OPERATIONS=3000000 \
       GTEST_BRIEF=1 \
       xargs -P "$jobs" -L 1 qemu-x86_64 -cpu
 }
@@ -128,36 +128,14 @@ tsan() {
     run_tests tsan -R "^($(IFS='|' && echo "${tests[*]}"))_test$"
 }
 
-# Each directory of the corpus belongs to the target of that name.
-fuzz_targets() {
-  local directory
-  for directory in tests/fuzz/corpus/*/; do
-    echo "$(basename "$directory")_fuzz"
-  done
-}
-
-# The corpus runs first; inputs that add to it go to the build directory.
-fuzz_one() {
-  local target=$1 found=build/fuzz/found/$1
-  mkdir -p "$found"
-  if ! "build/fuzz/tests/fuzz/$target" \
-    -max_total_time="${FUZZ_SECONDS:-10}" \
-    -print_final_stats=1 -artifact_prefix="$found-" \
-    "$found" "tests/fuzz/corpus/${target%_fuzz}" >"$found.log" 2>&1; then
-    tail -n 50 "$found.log"
-    return 1
-  fi
-  echo "$target:" \
-    "$(sed -n 's/^stat::number_of_exec.*: *//p' "$found.log") inputs"
-}
-
 fuzz() {
   packages
   # shellcheck disable=SC2046 # One word for each target.
   build fuzz $(fuzz_targets)
   export -f fuzz_one
   # shellcheck disable=SC2016 # $0 is the target.
-  fuzz_targets | xargs -n 1 -P "$jobs" bash -c 'fuzz_one "$0"'
+  fuzz_targets | xargs -n 1 -P "$jobs" \
+    bash -c 'fuzz_one "$0" "${FUZZ_SECONDS:-10}"'
 }
 
 tidy() {

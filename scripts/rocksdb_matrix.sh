@@ -91,7 +91,7 @@ run_tests() {
 
 differential() {
   local log=$directory/differential.log
-  ROWBLOOM_DIFFERENTIAL_OPERATIONS=$operations \
+  ROWBLOOM_OPERATIONS=$operations \
     "$rowbloom/tests/rocksdb_plugin/rocksdb_db_test" \
     --gtest_filter=DbDifferential.AnswersAsAMapDoes >"$log" 2>&1 || true
   sed -n 's/^ours: \([0-9]*\) operations, \([0-9]*\) times a filter said no,'`

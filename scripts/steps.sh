@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=bash
-# Functions of test.sh and check.sh, which source this file.
+# Functions of test.sh, check.sh and soak.sh, which source this file.
 
 jobs=$(nproc)
 steps_passed=0
@@ -57,4 +57,30 @@ run_tests() {
   local preset=$1
   shift
   ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
+}
+
+# Each directory of the corpus belongs to the target of that name.
+fuzz_targets() {
+  local directory
+  for directory in tests/fuzz/corpus/*/; do
+    echo "$(basename "$directory")_fuzz"
+  done
+}
+
+# fuzz_one TARGET SECONDS: prints how many inputs passed, or how it failed. The
+# corpus runs first; inputs that add to it go to the build directory, and one
+# that fails beside it.
+fuzz_one() {
+  local target=$1 found=build/fuzz/found/$1
+  local log=$found.$BASHPID.log
+  mkdir -p "$found"
+  if ! "build/fuzz/tests/fuzz/$target" -max_total_time="$2" \
+    -print_final_stats=1 -artifact_prefix="$found-" \
+    "$found" "tests/fuzz/corpus/${target%_fuzz}" >"$log" 2>&1; then
+    tail -n 50 "$log"
+    return 1
+  fi
+  echo "$target:" \
+    "$(sed -n 's/^stat::number_of_exec.*: *//p' "$log") inputs"
+  rm "$log"
 }

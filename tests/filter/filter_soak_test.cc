@@ -6,11 +6,8 @@
 // is asked for all of its keys through every number of first units, one by one
 // and in batches, with units at any alignment.
 //
-//   ROWBLOOM_SOAK_LOOKUPS=1000000000 ROWBLOOM_SOAK_SEED=7 filter_test
-//       --gtest_filter=FilterSoak.*
-//
-// Filter i has seed ROWBLOOM_SOAK_SEED + i, so that a failure's seed with one
-// lookup repeats that filter alone.
+// Filter i has the test's seed + i, so that a failure's seed with one lookup
+// repeats that filter alone.
 
 #include <gtest/gtest.h>
 
@@ -26,8 +23,8 @@
 #include "filter/compact/compact_layout.h"
 #include "filter/digest_sets.h"
 #include "rowbloom/filter.h"
-#include "testing/environment.h"
 #include "testing/filters.h"
+#include "testing/soak.h"
 
 namespace rowbloom::soak {
 namespace {
@@ -153,11 +150,10 @@ uint64_t CheckOneFilter(uint64_t seed) {
 }
 
 TEST(FilterSoak, NoKeyIsLostAndKernelsAgree) {
-  const uint64_t wanted =
-      testing::NumberFromEnvironment("ROWBLOOM_SOAK_LOOKUPS", 30000000);
+  const uint64_t wanted = testing::Operations(30000000);
   uint64_t lookups = 0;
-  for (uint64_t seed = testing::NumberFromEnvironment("ROWBLOOM_SOAK_SEED", 1);
-       lookups < wanted && !HasFailure(); ++seed) {
+  for (uint64_t seed = testing::TestSeed(); lookups < wanted && !HasFailure();
+       ++seed) {
     lookups += CheckOneFilter(seed);
   }
 }

@@ -3,8 +3,6 @@
 // Tests readers of every family over sources that break at random, with caches
 // of many sizes that are resized and erased meanwhile: no row is lost, every
 // fault is counted, and when the source has healed, so has the filter.
-//
-//   ROWBLOOM_SOAK_LOOKUPS=10000000 reader_test --gtest_filter=*FaultsSoak*
 
 #include <cstdint>
 #include <memory>
@@ -13,7 +11,7 @@
 
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
-#include "testing/environment.h"
+#include "testing/soak.h"
 
 namespace rowbloom {
 namespace {
@@ -22,10 +20,6 @@ using testing::NumberedRow;
 using testing::Random;
 
 constexpr uint64_t kLookupsOfARound = 10000;
-
-uint64_t LookupsToDo() {
-  return testing::NumberFromEnvironment("ROWBLOOM_SOAK_LOOKUPS", 500000);
-}
 
 struct SoakCounts {
   uint64_t lookups = 0;
@@ -220,7 +214,8 @@ class SoakRound {
 
 TEST(FaultsSoak, LosesNoRowCountsEveryFaultAndHeals) {
   SoakCounts counts;
-  for (uint64_t seed = 0; counts.lookups < LookupsToDo(); ++seed) {
+  const uint64_t lookups = testing::Operations(500000);
+  for (uint64_t seed = testing::TestSeed(); counts.lookups < lookups; ++seed) {
     SCOPED_TRACE(seed);
     SoakRound(seed, &counts).Run();
     if (HasFailure()) return;

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "rowbloom/memfilter/mem_filter.h"
-#include "testing/environment.h"
+#include "testing/soak.h"
 
 namespace rowbloom::testing {
 
@@ -29,12 +29,9 @@ struct MemFilterMaker {
       load = LoadMemFilter;
 };
 
-// The environment variable ROWBLOOM_MEMFILTER_OPERATIONS is the number of
-// random operations against exact sets, over all kinds of filters, and of
-// several threads. A full run has at least 10 million.
-inline uint64_t MemFilterOperations() {
-  return NumberFromEnvironment("ROWBLOOM_MEMFILTER_OPERATIONS", 600000);
-}
+// The number of random operations against exact sets, over all kinds of
+// filters, and of several threads.
+inline uint64_t MemFilterOperations() { return Operations(600000); }
 
 // Filters have eight layers, if they have any; filters of fixed size
 // have some room to spare, since keys fall unevenly.

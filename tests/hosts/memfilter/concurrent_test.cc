@@ -157,7 +157,7 @@ class SharedFilter {
 TEST(ConcurrentFilterThreads, NoKeyIsLostOverRandomOperations) {
   constexpr size_t kOfOneThread = 5000;
   const uint64_t operations = testing::MemFilterOperations();
-  uint64_t seed = 0;
+  uint64_t seed = testing::TestSeed();
   for (uint64_t done = 0; done < operations;
        done += SharedFilter::kThreads * kOfOneThread) {
     const SharedFilter filter(++seed, kOfOneThread);

@@ -514,7 +514,7 @@ class Checked {
 TEST_P(MemFilterTest, NoKeyIsLostOverRandomOperations) {
   const uint64_t operations =
       MemFilterOperations() / testing::AllMakers().size() + 1;
-  uint64_t seed = 0;
+  uint64_t seed = testing::TestSeed();
   for (uint64_t done = 0; done < operations;) {
     Checked checked(GetParam(), ++seed);
     for (uint64_t i = 0; i < 6000 && done < operations && !checked.IsFull();

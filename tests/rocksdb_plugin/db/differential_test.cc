@@ -3,7 +3,7 @@
 // Tests that RocksDB with our filters answers as a map does, for random
 // operations in random set-ups; with its own Bloom filter it does not always.
 //
-//   ROWBLOOM_DIFFERENTIAL_OPERATIONS=5000000 rocksdb_db_test
+//   ROWBLOOM_OPERATIONS=5000000 rocksdb_db_test
 //       --gtest_filter='DbDifferential.*' --gtest_random_seed=SEED
 
 #include <algorithm>
@@ -27,9 +27,8 @@
 #include "rocksdb_plugin/db/differential_model.h"
 #include "rocksdb_plugin/db/differential_set_up.h"
 #include "rocksdb_plugin/test_db.h"
-#include "rocksdb_plugin/test_seed.h"
-#include "testing/environment.h"
 #include "testing/key_codecs.h"
+#include "testing/soak.h"
 #if ROCKSDB_MAJOR >= 11
 #include "rocksdb/multi_scan.h"
 #endif
@@ -987,10 +986,6 @@ class DifferentialRun {
 
 constexpr int kOperationsOfARun = 3000;
 
-uint64_t OperationCount() {
-  return NumberFromEnvironment("ROWBLOOM_DIFFERENTIAL_OPERATIONS", 100000);
-}
-
 // The answers of databases with one kind of filters, over many set-ups.
 struct Outcome {
   uint64_t operations = 0;
@@ -1047,7 +1042,7 @@ Outcome RunAll(const char* name, Filters filters, uint64_t operations,
 
 TEST(DbDifferential, AnswersAsAMapDoes) {
   const Outcome ours =
-      RunAll("ours", Filters::kOurs, OperationCount(), nullptr);
+      RunAll("ours", Filters::kOurs, Operations(100000), nullptr);
   EXPECT_EQ(ours.wrong(), 0) << ours.first_differences;
   // The test asks filters, not merely blocks.
   EXPECT_GT(ours.useful, ours.operations / 10);
@@ -1056,21 +1051,21 @@ TEST(DbDifferential, AnswersAsAMapDoes) {
 // Tests that the map and the answers expected of RocksDB are right.
 TEST(DbDifferential, ControlWithoutFiltersAnswersAsAMapDoes) {
   const Outcome none =
-      RunAll("no filters", Filters::kNone, OperationCount() / 4, nullptr);
+      RunAll("no filters", Filters::kNone, Operations(25000), nullptr);
   EXPECT_EQ(none.wrong(), 0) << none.first_differences;
   EXPECT_EQ(none.useful, 0);
 }
 
 TEST(DbDifferential, RocksDbRowsAnswersAsAMapDoesInAnySetUp) {
   const Outcome rows =
-      RunAll("RocksDbRows", Filters::kOurs, OperationCount() / 2, MakeOnlyRows);
+      RunAll("RocksDbRows", Filters::kOurs, Operations(50000), MakeOnlyRows);
   EXPECT_EQ(rows.wrong(), 0) << rows.first_differences;
   EXPECT_GT(rows.useful, rows.operations / 10);
 }
 
 // A builder that adds no separators (row_filter_builder.h) loses prefixes here.
 TEST(DbDifferential, ScansFindPrefixesAtPartitionBoundaries) {
-  const Outcome ours = RunAll("ours", Filters::kOurs, OperationCount() / 2,
+  const Outcome ours = RunAll("ours", Filters::kOurs, Operations(50000),
                               MakeProneToLosePrefixes);
   EXPECT_EQ(ours.wrong(), 0) << ours.first_differences;
   EXPECT_GT(ours.useful, ours.operations / 10);
@@ -1078,7 +1073,7 @@ TEST(DbDifferential, ScansFindPrefixesAtPartitionBoundaries) {
 
 // In partition_test.cc RocksDB's Bloom filter loses rows backwards, too.
 TEST(DbDifferential, ControlWithStockBloomLosesColumns) {
-  const uint64_t operations = OperationCount() / 4;
+  const uint64_t operations = Operations(25000);
   const Outcome stock = RunAll("stock Bloom", Filters::kStockBloom, operations,
                                MakeProneToLoseColumns);
   EXPECT_GT(stock.wrong(), operations / 1000);

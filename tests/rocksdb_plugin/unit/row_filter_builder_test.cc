@@ -14,7 +14,7 @@
 
 #include "gtest/gtest.h"
 #include "policy/row_filter_reader.h"
-#include "rocksdb_plugin/test_seed.h"
+#include "testing/soak.h"
 
 namespace rowbloom::plugin {
 namespace {
