@@ -113,7 +113,8 @@ packaging() {
   packaging/check.sh build/packaging
 }
 
-# Rates need no sanitizer, and rocksdb_db_test runs the same code.
+# Rates, sizes and counts of reads need no sanitizer, and rocksdb_db_test runs
+# the same code as rocksdb_first_line_test. The preset leaves such tests out.
 asan() {
   packages
   build asan
