@@ -97,7 +97,8 @@ class FilterBuilder {
   virtual uint64_t key_count() const = 0;
   // Heap bytes held now.
   virtual size_t memory_usage_bytes() const = 0;
-  // Encodes the added digests and leaves the builder empty, its memory freed.
+  // Encodes the added digests and leaves the builder empty. Keeps at most some
+  // 3 MiB of working memory for the next filter.
   // Without keys the filter is "always_maybe", which costs no bytes, and not
   // one that answers "no" to everything.
   virtual EncodedFilter Finish() = 0;

@@ -15,29 +15,36 @@
 
 namespace rowbloom::filter {
 
-// Collapses runs of equal digests, and passes the rest to `encode`.
+// Collapses runs of equal digests, and passes the rest to an encoder:
+//
+//   struct Encoder {
+//     Encoder(double bits_per_key, Kernel kernel);
+//     // Encodes at least one digest; does not set key count and checksums.
+//     EncodedFilter Encode(DigestList digests);
+//     // Heap bytes that are kept for the next filter.
+//     size_t memory_usage_bytes() const;
+//   };
+template <typename Encoder>
 class CollectingBuilder final : public FilterBuilder {
  public:
-  // Encodes at least one digest; does not set the key count and the checksums.
-  using EncodeFunction = EncodedFilter (*)(DigestList digests,
-                                           double bits_per_key, Kernel kernel);
-
-  CollectingBuilder(EncodeFunction encode, double bits_per_key, Kernel kernel)
-      : encode_(encode), bits_per_key_(bits_per_key), kernel_(kernel) {}
+  CollectingBuilder(double bits_per_key, Kernel kernel)
+      : bits_per_key_(bits_per_key),
+        kernel_(kernel),
+        encoder_(bits_per_key, kernel) {}
 
   void Add(KeyDigest digest) override {
     if (!digests_.EndsWith(digest.value)) digests_.Add(digest.value);
   }
   uint64_t key_count() const override { return digests_.size(); }
   size_t memory_usage_bytes() const override {
-    return digests_.memory_usage_bytes();
+    return digests_.memory_usage_bytes() + encoder_.memory_usage_bytes();
   }
   EncodedFilter Finish() override {
     const uint64_t key_count = digests_.size();
     if (key_count == 0) {
       return kAlwaysMaybeFamily.new_builder(bits_per_key_, kernel_)->Finish();
     }
-    EncodedFilter filter = encode_(std::move(digests_), bits_per_key_, kernel_);
+    EncodedFilter filter = encoder_.Encode(std::move(digests_));
     FilterDescriptor& descriptor = filter.descriptor;
     descriptor.key_count = key_count;
     const std::vector<std::string_view> units = filter.UnitViews();
@@ -48,9 +55,9 @@ class CollectingBuilder final : public FilterBuilder {
   }
 
  private:
-  const EncodeFunction encode_;
   const double bits_per_key_;
   const Kernel kernel_;
+  Encoder encoder_;
   DigestList digests_;
 };
 

@@ -8,8 +8,9 @@
 //   DigestList list;
 //   list.Add(digest);
 //   DigestOrder order(std::move(list), bucket_count, 16384);
+//   StretchMemory memory;
 //   for (size_t i = 0; i < order.stretch_count(); ++i) {
-//     DigestStretch s = order.Stretch(i);  // Until the next call.
+//     DigestStretch s = order.Stretch(i, &memory);
 //   }
 //
 // Takes 8 bytes per digest, and a block for each stretch.
@@ -116,6 +117,10 @@ struct StretchMemory {
   std::vector<uint64_t> starts;
   std::unique_ptr<uint64_t[]> ordered;
   size_t capacity = 0;  // The size of `ordered`.
+
+  size_t memory_usage_bytes() const {
+    return (starts.capacity() + capacity) * sizeof(uint64_t);
+  }
 };
 
 class DigestOrder {
@@ -128,8 +133,6 @@ class DigestOrder {
   size_t StretchOf(uint64_t bucket) const {
     return static_cast<size_t>(bucket >> shift_);
   }
-  // Valid until the next call.
-  DigestStretch Stretch(size_t i) { return Stretch(i, &memory_); }
   // Valid as long as *memory is not used for another.
   DigestStretch Stretch(size_t i, StretchMemory* memory) const;
 
@@ -137,7 +140,6 @@ class DigestOrder {
   const uint64_t bucket_count_;
   uint32_t shift_ = 0;  // Buckets of a stretch: 2^shift_.
   std::vector<DigestList> stretches_;
-  StretchMemory memory_;
 };
 
 }  // namespace rowbloom::filter

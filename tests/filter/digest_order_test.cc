@@ -28,8 +28,9 @@ TEST(DigestOrder, EveryDigestComesOnceInItsBucket) {
       ASSERT_EQ(list.size(), count);
       std::vector<uint64_t> seen;
       DigestOrder order(std::move(list), buckets, 1000);
+      StretchMemory memory;
       for (size_t i = 0; i < order.stretch_count(); ++i) {
-        const DigestStretch s = order.Stretch(i);
+        const DigestStretch s = order.Stretch(i, &memory);
         for (size_t b = 0; b < s.bucket_count; ++b) {
           for (uint64_t d = s.starts[b]; d < s.starts[b + 1]; ++d) {
             ASSERT_EQ(BucketOf(s.digests[d], buckets), s.first_bucket + b);

@@ -146,21 +146,33 @@ TEST_P(FamilyTest, RunsOfEqualDigestsCountOnce) {
   EXPECT_EQ(builder->key_count(), 3u);
 }
 
-TEST_P(FamilyTest, ABuilderIsEmptyAndFreeAfterFinish) {
+TEST_P(FamilyTest, ABuilderIsEmptyAfterFinishAndKeepsWorkingMemoryOnce) {
   Random random(16);
   const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(Spec(10));
-  std::string first;
   const std::vector<KeyDigest> digests = RandomDigests(&random, 5000);
-  for (int round = 0; round < 2; ++round) {
+  std::string first;
+  size_t kept = 0;
+  for (int round = 0; round < 5; ++round) {
     EXPECT_EQ(builder->key_count(), 0u);
-    EXPECT_EQ(builder->memory_usage_bytes(), 0u);
+    EXPECT_EQ(builder->memory_usage_bytes(), kept);
     for (const KeyDigest digest : digests) builder->Add(digest);
     const EncodedFilter filter = builder->Finish();
     if (round == 0) {
       first = filter.units;
+      kept = builder->memory_usage_bytes();
     } else {
       EXPECT_EQ(filter.units, first);  // Same keys, same bytes.
     }
+  }
+}
+
+TEST_P(FamilyTest, ABuilderKeepsAtMostThreeMebibytes) {
+  for (const double bits_per_key : {4.0, 10.0, 24.0}) {
+    Random random(17);
+    const auto builder = NewFilterBuilder(Spec(bits_per_key));
+    for (int i = 0; i < 1000000; ++i) builder->Add(KeyDigest{random()});
+    builder->Finish();
+    EXPECT_LE(builder->memory_usage_bytes(), 3u << 20) << bits_per_key;
   }
 }
 

@@ -49,6 +49,7 @@ class WorkSpace {
     }
     return memory_.get();
   }
+  size_t size() const { return size_; }
 
  private:
   static constexpr std::align_val_t kAlignment{64};
@@ -62,19 +63,28 @@ class WorkSpace {
 };
 
 // Units and codes of a filter, growing layer by layer.
-class CompactFilterBuilder {
+//
+// The solver's memory, some 3 MiB at most, is kept for the next filter: a
+// builder makes one filter after another, and each leaves a small block on the
+// heap, behind which memory that is taken and returned each time could not be
+// taken again.
+class CompactEncoder {
  public:
-  CompactFilterBuilder(const CompactKernel& kernel, const CompactPlanes& planes,
-                       uint32_t seed)
-      : kernel_(kernel) {
-    layout_.planes = planes;
-    layout_.seed = seed;
+  CompactEncoder(double bits_per_key, Kernel kernel)
+      : kernel_(CompactKernelFor(kernel)),
+        planes_(CompactPlanesFor(bits_per_key)) {}
+
+  EncodedFilter Encode(DigestList digests);
+  size_t memory_usage_bytes() const {
+    return work_.size() + codes_.capacity() +
+           solution_.capacity() * sizeof(solution_[0]) +
+           bumped_.capacity() * sizeof(bumped_[0]) +
+           stretch_.memory_usage_bytes();
   }
 
-  void Build(DigestList digests);
-  EncodedFilter Encode();
-
  private:
+  void Build(DigestList digests);
+  EncodedFilter TakeFilter();
   // Solves the keys over homes of a new layer; returns those that it bumped.
   DigestList AddLayer(DigestList digests, uint64_t homes, bool last);
   void RemoveLayer();
@@ -83,19 +93,21 @@ class CompactFilterBuilder {
   void StoreSolution(uint64_t first_stripe, size_t stripe_count);
 
   const CompactKernel kernel_;
+  const CompactPlanes planes_;
   CompactLayout layout_;
   uint32_t layer_count_ = 0;
   std::string units_[FilterDescriptor::kMaxUnits];  // Stripes only.
   std::vector<uint8_t> codes_;                      // One per stripe.
   uint64_t saturated_keys_ = 0;
 
+  // Of one group of keys.
   WorkSpace work_;
+  StretchMemory stretch_;
   std::vector<uint32_t> solution_;
   std::vector<uint64_t> bumped_;
 };
 
-void CompactFilterBuilder::StoreSolution(uint64_t first_stripe,
-                                         size_t stripe_count) {
+void CompactEncoder::StoreSolution(uint64_t first_stripe, size_t stripe_count) {
   const uint32_t planes = layout_.planes.most();
   for (uint32_t u = 0; u < layout_.planes.unit_count(); ++u) {
     char* out = units_[u].data() + layout_.StripeOffset(u, first_stripe);
@@ -112,8 +124,8 @@ void CompactFilterBuilder::StoreSolution(uint64_t first_stripe,
   }
 }
 
-DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
-                                          bool last) {
+DigestList CompactEncoder::AddLayer(DigestList digests, uint64_t homes,
+                                    bool last) {
   const uint64_t first_stripe = layout_.stripe_count();
   layout_.homes[layer_count_++] = homes;
   ResizeToLayout();
@@ -122,7 +134,7 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
   uint32_t edge[kMaxPlanes] = {};
   DigestOrder order(std::move(digests), homes, kGroupKeys);
   for (size_t i = order.stretch_count(); i > 0; --i) {
-    const DigestStretch stretch = order.Stretch(i - 1);
+    const DigestStretch stretch = order.Stretch(i - 1, &stretch_);
     CompactGroup group = {};
     group.digests = stretch.digests;
     group.starts = stretch.starts;
@@ -149,19 +161,19 @@ DigestList CompactFilterBuilder::AddLayer(DigestList digests, uint64_t homes,
   return next_layer;
 }
 
-void CompactFilterBuilder::RemoveLayer() {
+void CompactEncoder::RemoveLayer() {
   layout_.homes[--layer_count_] = 0;
   ResizeToLayout();
 }
 
-void CompactFilterBuilder::ResizeToLayout() {
+void CompactEncoder::ResizeToLayout() {
   for (uint32_t u = 0; u < layout_.planes.unit_count(); ++u) {
     units_[u].resize(layout_.StripesSize(u));
   }
   codes_.resize(layout_.stripe_count());
 }
 
-void CompactFilterBuilder::AddLastLayer(DigestList digests) {
+void CompactEncoder::AddLastLayer(DigestList digests) {
   uint64_t homes = LastLayerHomes(digests.size());
   for (int tries = 1;; ++tries) {
     if (layer_count_ > 0) homes = RepresentableHomes(homes);
@@ -174,7 +186,7 @@ void CompactFilterBuilder::AddLastLayer(DigestList digests) {
   }
 }
 
-void CompactFilterBuilder::Build(DigestList digests) {
+void CompactEncoder::Build(DigestList digests) {
   while (digests.size() > kLastLayerKeys && layer_count_ + 1 < kMaxLayers) {
     uint64_t homes = CompactHomes(digests.size());
     if (layer_count_ > 0) homes = RepresentableHomes(homes);
@@ -183,7 +195,7 @@ void CompactFilterBuilder::Build(DigestList digests) {
   if (!digests.empty()) AddLastLayer(std::move(digests));
 }
 
-EncodedFilter CompactFilterBuilder::Encode() {
+EncodedFilter CompactEncoder::TakeFilter() {
   EncodedFilter filter;
   FilterDescriptor& descriptor = filter.descriptor;
   descriptor.family_code = kCode;
@@ -211,16 +223,20 @@ EncodedFilter CompactFilterBuilder::Encode() {
   return filter;
 }
 
-EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
+EncodedFilter CompactEncoder::Encode(DigestList digests) {
   // The seed comes from some of the keys: the same keys give the same bytes,
   // and nobody who knows only one key can aim at equations.
   uint64_t sum = digests.size();
   digests.ForEachBlock(
       [&sum](const uint64_t* block, size_t) { sum = Mix64(sum, block[0]); });
-  CompactFilterBuilder builder(CompactKernelFor(kernel),
-                               CompactPlanesFor(bits_per_key), sum & 0xff);
-  builder.Build(std::move(digests));
-  return builder.Encode();
+  layout_ = {};
+  layout_.planes = planes_;
+  layout_.seed = sum & 0xff;
+  layer_count_ = 0;
+  codes_.clear();
+  saturated_keys_ = 0;
+  Build(std::move(digests));
+  return TakeFilter();
 }
 
 uint64_t SizeBytes(double bits_per_key, uint64_t key_count) {
@@ -443,7 +459,8 @@ const FilterFamily kCompactFamily = {
     MaxKeys,
     SizeBytes,
     [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
-      return std::make_unique<CollectingBuilder>(Encode, bits_per_key, kernel);
+      return std::make_unique<CollectingBuilder<CompactEncoder>>(bits_per_key,
+                                                                 kernel);
     },
     Parse,
     &kCutter};
