@@ -6,6 +6,7 @@
 #include <iterator>
 #include <utility>
 
+#include "cache/chunk_memory.h"
 #include "hfile/bloom_chunk.h"
 #include "hfile/errors.h"
 #include "util/epoch.h"
@@ -14,14 +15,17 @@ namespace rowbloom::hfile {
 
 class BloomFilter::CachedBits final : public cache::CachedFilter {
  public:
-  CachedBits(std::string bits, uint64_t file_digest)
-      : bits_(std::move(bits)), file_digest_(file_digest) {}
+  CachedBits(std::string_view bits, uint64_t file_digest,
+             cache::ChunkMemory* memory)
+      : bits_(bits.size(), memory), file_digest_(file_digest) {
+    std::copy(bits.begin(), bits.end(), bits_.bytes());
+  }
 
-  const std::string& bits() const { return bits_; }
+  std::string_view bits() const { return bits_.view(); }
   uint64_t file_digest() const { return file_digest_; }
 
  private:
-  const std::string bits_;
+  cache::ChunkBytes bits_;
   const uint64_t file_digest_;
 };
 
@@ -86,7 +90,7 @@ bool BloomFilter::MayContain(const Question& question) const {
   const auto chunk = static_cast<size_t>(found);
   // A filter may cost a read. It must never lose a row.
   bool may_contain = true;
-  const auto ask = [&](const std::string& bits) {
+  const auto ask = [&](std::string_view bits) {
     may_contain =
         ChunkMayContain(meta_.hash, meta_.hash_count, bits, question.hashed);
   };
@@ -172,9 +176,10 @@ bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   }
   Count(FilterCounter::kChunkLoads);
   Count(FilterCounter::kChunkLoadBytes, meta_.chunks[chunk].size);
-  auto value = std::make_unique<CachedBits>(*std::move(read), file_digest_);
+  auto value =
+      std::make_unique<CachedBits>(*read, file_digest_, chunks_.memory());
   ask(value->bits());
-  const size_t charge = value->bits().capacity() + sizeof(CachedBits);
+  const size_t charge = value->bits().size() + sizeof(CachedBits);
   chunks_.Put(chunk, std::move(value), charge);
   chunks_.EndLoad(chunk);
   return true;
@@ -191,7 +196,7 @@ void BloomFilter::TakeChunkOrder(const std::vector<uint64_t>& offsets) {
 
 void BloomFilter::Prefetch() const {
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    AskMissing(chunk, [](const std::string&) {});
+    AskMissing(chunk, [](std::string_view) {});
   }
 }
 

@@ -109,6 +109,10 @@ class FilterCache {
     // Chunk indexes of open readers for which the cache has no room. They are
     // in memory beside usage_bytes.
     size_t index_bytes_outside = 0;
+    // The memory in which chunks of 1 KiB to 2 MiB lie, with what is free and
+    // kept there: at most a tenth of the capacity, or 2 MiB, more than they
+    // are. 0 for NewHostedCache().
+    size_t resident_bytes = 0;
     uint64_t entry_count = 0;  // Entries of usage_bytes; a part counts as one.
     std::array<size_t, static_cast<size_t>(FilterCacheRole::kCount)>
         role_bytes{};  // Their sum is usage_bytes.
@@ -177,6 +181,10 @@ struct ShardedLruCacheOptions {
   // shards of at least 8 MiB each. SetCapacity() does not change their number.
   int shard_bits = -1;
   LoadRules load_rules{};
+  // Asks the system for huge pages (madvise) if the capacity is at least 64
+  // MiB: lookups in large filters then find addresses faster. Memory is
+  // resident by 2 MiB.
+  bool huge_pages = true;
 };
 
 // Split into independently locked shards, each a segmented LRU: an entry enters

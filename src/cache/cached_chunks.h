@@ -26,6 +26,8 @@
 
 namespace rowbloom::cache {
 
+class ChunkBytes;
+class ChunkMemory;
 class LoadLedger;
 
 // The filter of a chunk as a cache keeps it. It does not change while threads
@@ -74,7 +76,8 @@ struct Room {
 // knows filters, which lookups find without a lock, and the ledger of loads.
 class ChunkCache : public FilterCache {
  public:
-  explicit ChunkCache(const LoadRules& rules);
+  explicit ChunkCache(const LoadRules& rules,
+                      std::unique_ptr<ChunkMemory> memory = nullptr);
   // Checks that no file is left.
   ~ChunkCache() override;
   static ChunkCache& Of(FilterCache& cache) {
@@ -129,6 +132,8 @@ class ChunkCache : public FilterCache {
     index_bytes_outside_.fetch_add(delta, std::memory_order_relaxed);
   }
   LoadLedger& ledger() const { return *ledger_; }
+  // Where chunks lie; nullptr for the heap.
+  ChunkMemory* memory() const { return memory_.get(); }
   // Shared, because values may outlive an engine's cache.
   const std::shared_ptr<LoadLedger>& shared_ledger() const { return ledger_; }
 
@@ -148,6 +153,7 @@ class ChunkCache : public FilterCache {
 
  private:
   const std::shared_ptr<LoadLedger> ledger_;
+  const std::unique_ptr<ChunkMemory> memory_;
   std::atomic<int> file_count_{0};
   std::atomic<int64_t> index_bytes_outside_{0};
 };
@@ -176,6 +182,7 @@ class CachedChunks {
   CachedChunks& operator=(const CachedChunks&) = delete;
 
   size_t size() const { return chunks_.size(); }
+  ChunkMemory* memory() const { return cache_.memory(); }
   static size_t BytesPerChunk() { return sizeof(Chunk); }
 
   // nullptr unless the cache holds a filter that this file has put there. The

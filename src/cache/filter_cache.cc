@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "cache/cached_chunks.h"
+#include "cache/chunk_memory.h"
 #include "cache/file_id.h"
 #include "cache/load_ledger.h"
 #include "util/absl_view.h"
@@ -29,11 +31,11 @@ std::string_view FilterCacheRoleName(FilterCacheRole role) {
 }
 
 std::string FilterCache::Usage::ToString() const {
-  std::string text =
-      absl::StrCat("capacity_bytes ", capacity_bytes, "\nusage_bytes ",
-                   usage_bytes, "\npinned_bytes ", pinned_bytes,
-                   "\nretired_bytes ", retired_bytes, "\nindex_bytes_outside ",
-                   index_bytes_outside, "\nentry_count ", entry_count, "\n");
+  std::string text = absl::StrCat(
+      "capacity_bytes ", capacity_bytes, "\nusage_bytes ", usage_bytes,
+      "\npinned_bytes ", pinned_bytes, "\nretired_bytes ", retired_bytes,
+      "\nindex_bytes_outside ", index_bytes_outside, "\nresident_bytes ",
+      resident_bytes, "\nentry_count ", entry_count, "\n");
   for (size_t i = 0; i < role_bytes.size(); ++i) {
     const auto role = static_cast<FilterCacheRole>(i);
     absl::StrAppend(&text, util::AbslView(FilterCacheRoleName(role)), "_bytes ",
@@ -53,8 +55,10 @@ uint64_t FilterCache::NewFileId() {
 
 namespace cache {
 
-ChunkCache::ChunkCache(const LoadRules& rules)
-    : ledger_(std::make_shared<LoadLedger>(rules)) {}
+ChunkCache::ChunkCache(const LoadRules& rules,
+                       std::unique_ptr<ChunkMemory> memory)
+    : ledger_(std::make_shared<LoadLedger>(rules)),
+      memory_(std::move(memory)) {}
 
 ChunkCache::~ChunkCache() {
   RB_CHECK_MSG(file_count_.load() == 0,

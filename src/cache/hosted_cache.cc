@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "cache/cached_chunks.h"
+#include "cache/chunk_memory.h"
 #include "cache/load_ledger.h"
 #include "rowbloom/host_cache.h"
 

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cache/cached_chunks.h"
+#include "cache/chunk_memory.h"
 #include "cache/load_ledger.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/load_rules.h"
@@ -404,6 +405,8 @@ namespace {
 constexpr int kMaxChosenShardBits = 6;
 // An entry must fit into its shard: 64 chunks of the default size do.
 constexpr size_t kMinChosenShardSize = 8 << 20;
+// Smaller ones fit what a processor finds without huge pages.
+constexpr size_t kMinHugeCapacity = 64 << 20;
 
 // File ids and chunk numbers are sequential: every bit has to be mixed. The
 // table uses the low bits first, the choice of shard the high ones.
@@ -426,6 +429,10 @@ int ShardBits(const ShardedLruCacheOptions& options) {
   return bits;
 }
 
+bool UsesHugePages(const ShardedLruCacheOptions& options) {
+  return options.huge_pages && options.capacity_bytes >= kMinHugeCapacity;
+}
+
 // The handle that callers see for an entry. EntryOf() is the inverse.
 FilterCache::Handle* HandleOf(Entry* entry) {
   return reinterpret_cast<FilterCache::Handle*>(entry);
@@ -438,7 +445,8 @@ Entry* EntryOf(FilterCache::Handle* handle) {
 class ShardedLruCache final : public ChunkCache {
  public:
   explicit ShardedLruCache(const ShardedLruCacheOptions& options)
-      : ChunkCache(options.load_rules),
+      : ChunkCache(options.load_rules,
+                   std::make_unique<ChunkMemory>(UsesHugePages(options))),
         shard_bits_(ShardBits(options)),
         shards_(size_t{1} << shard_bits_) {
     for (LruShard& shard : shards_) shard.Init(&ledger());
@@ -478,6 +486,7 @@ class ShardedLruCache final : public ChunkCache {
   void SetCapacity(size_t capacity_bytes) override {
     std::lock_guard<std::mutex> lock(resize_mutex_);
     ledger().GrantUpTo(capacity_bytes);
+    memory()->SetCapacity(capacity_bytes);
     capacity_bytes_.store(capacity_bytes, std::memory_order_relaxed);
     for (LruShard& shard : shards_) {
       shard.SetCapacity(capacity_bytes >> shard_bits_);
@@ -488,6 +497,7 @@ class ShardedLruCache final : public ChunkCache {
     Usage usage;
     usage.capacity_bytes = capacity_bytes_.load(std::memory_order_relaxed);
     usage.index_bytes_outside = index_bytes_outside();
+    usage.resident_bytes = memory()->resident_bytes();
     for (const LruShard& shard : shards_) shard.AddUsage(&usage);
     const uint64_t lookups = ledger().lookups();
     const uint64_t misses = std::min(lookups, ledger().misses());

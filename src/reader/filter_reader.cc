@@ -174,7 +174,8 @@ BlockReader::BlockReader(const RandomAccessSource* source,
       properties_(MakeProperties(*tail_->parsed)),
       loader_(std::make_unique<ChunkLoader>(
           source, tail_->place, tail_->parsed->identity, &entries_,
-          options.kernel, always_loads_ ? nullptr : judge_)),
+          options.kernel, always_loads_ ? nullptr : judge_,
+          ChunkCache::Of(*options.cache).memory())),
       index_id_(FilterCache::NewFileId()) {
   if (options_.stats != nullptr) {
     options_.stats->files_->Open(&counters_, file_id_, options_.level,

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cache/cached_chunks.h"
+#include "cache/chunk_memory.h"
 #include "cache/file_id.h"
 #include "reader/resident_chunk.h"
 #include "util/check.h"
@@ -29,7 +30,8 @@ class FilterWarmer final : public FilterChunkObserver {
     reader::UnitPtrs units;
     size_t unit = 0;
     for (const std::string_view bytes : filter.UnitViews()) {
-      auto buffer = std::make_shared<reader::UnitBuffer>(bytes.size());
+      auto buffer =
+          std::make_shared<cache::ChunkBytes>(bytes.size(), cache_.memory());
       std::copy(bytes.begin(), bytes.end(), buffer->bytes());
       units[unit++] = std::move(buffer);
     }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "cache/chunk_memory.h"
 #include "filter/units.h"
 #include "reader/load_judge.h"
 #include "util/source_read.h"
@@ -16,9 +17,8 @@ namespace rowbloom::reader {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
 // The overhead of an allocation and of a shared_ptr's control block.
-constexpr size_t kUnitOverheadBytes = sizeof(UnitBuffer) + 64;
+constexpr size_t kUnitOverheadBytes = sizeof(cache::ChunkBytes) + 64;
 
 // The most steps that fit into fewer units; 0 if there is only one unit.
 uint32_t StepsWithoutLastUnit(const FilterDescriptor& descriptor,
@@ -37,13 +37,6 @@ constexpr uint64_t kMaxGapBytes = 4096;
 constexpr uint64_t kMaxReadBytes = 4 << 20;
 
 }  // namespace
-
-UnitBuffer::UnitBuffer(size_t size)
-    : bytes_(static_cast<char*>(
-          ::operator new(std::max<size_t>(size, 1), kAlignment))),
-      size_(size) {}
-
-UnitBuffer::~UnitBuffer() { ::operator delete(bytes_, kAlignment); }
 
 ResidentChunk::ResidentChunk(const ChunkOrigin& origin, uint32_t steps,
                              const UnitPtrs& units, Kernel kernel,
@@ -146,8 +139,8 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
     bytes.remove_prefix(unit.size());
     const absl::Status status = filter::VerifyUnit(stored, i, unit);
     if (!status.ok()) return block::Annotate(place_, chunk_offset, status);
-    auto buffer = std::make_shared<UnitBuffer>(
-        static_cast<size_t>(cut.unit_size_bytes[i]));
+    auto buffer = std::make_shared<cache::ChunkBytes>(
+        static_cast<size_t>(cut.unit_size_bytes[i]), memory_);
     CopyUnitAtStep(stored, load.steps, static_cast<uint32_t>(i), unit,
                    buffer->bytes());
     units[i] = std::move(buffer);
@@ -195,8 +188,9 @@ void ReadAll(absl::Span<PendingLoad> loads) {
     read.offset = begin;
     read.size_bytes = static_cast<size_t>(end - begin);
     // Not zeroed: the source fills it or returns an error.
-    std::shared_ptr<char[]> buffer(new char[read.size_bytes]);
-    read.scratch = buffer.get();
+    const auto buffer = std::make_shared<cache::ChunkBytes>(
+        read.size_bytes, loads[first].loader->memory());
+    read.scratch = buffer->bytes();
     const void* group = source.read_group();
     std::vector<SourceRead>& batch =
         batches[group == nullptr ? static_cast<const void*>(&source) : group];

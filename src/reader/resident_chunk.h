@@ -31,24 +31,8 @@ namespace rowbloom::reader {
 
 class LoadJudge;
 
-// The bytes of one unit, on a cache-line boundary. Shared by the chunks that
-// have the whole unit.
-class UnitBuffer {
- public:
-  explicit UnitBuffer(size_t size);
-  ~UnitBuffer();
-  UnitBuffer(const UnitBuffer&) = delete;
-  UnitBuffer& operator=(const UnitBuffer&) = delete;
-
-  char* bytes() { return bytes_; }
-  std::string_view view() const { return {bytes_, size_}; }
-
- private:
-  char* const bytes_;
-  const size_t size_;
-};
-
-using UnitPtr = std::shared_ptr<const UnitBuffer>;
+// A unit is shared by the chunks that have the whole unit.
+using UnitPtr = std::shared_ptr<const cache::ChunkBytes>;
 using UnitPtrs = std::array<UnitPtr, FilterDescriptor::kMaxUnits>;
 
 // block::BlockIdentity() of a block, or 0 as long as the block is being
@@ -126,16 +110,19 @@ class alignas(64) ResidentChunk final : public cache::CachedFilter {
 // wanted steps of precision.
 class ChunkLoader {
  public:
-  // All must outlive the loader. `place` and `identity` are the block's.
+  // All must outlive the loader. `place` and `identity` are the block's,
+  // `memory` is the cache's.
   ChunkLoader(const RandomAccessSource* source, const block::BlockPlace& place,
               uint64_t identity, const std::vector<block::ChunkEntry>* chunks,
-              Kernel kernel, std::shared_ptr<const LoadJudge> judge)
+              Kernel kernel, std::shared_ptr<const LoadJudge> judge,
+              cache::ChunkMemory* memory)
       : source_(source),
         place_(place),
         identity_(std::make_shared<std::atomic<uint64_t>>(identity)),
         chunks_(chunks),
         kernel_(kernel),
-        judge_(std::move(judge)) {}
+        judge_(std::move(judge)),
+        memory_(memory) {}
 
   ChunkOrigin OriginOf(size_t chunk) const {
     const block::ChunkEntry& entry = (*chunks_)[chunk];
@@ -151,6 +138,7 @@ class ChunkLoader {
   // Reads and checks the whole chunk.
   absl::Status Verify(size_t chunk) const;
   const RandomAccessSource& source() const { return *source_; }
+  cache::ChunkMemory* memory() const { return memory_; }
 
  private:
   const RandomAccessSource* const source_;
@@ -159,6 +147,7 @@ class ChunkLoader {
   const std::vector<block::ChunkEntry>* const chunks_;
   const Kernel kernel_;
   const std::shared_ptr<const LoadJudge> judge_;
+  cache::ChunkMemory* const memory_;
 };
 
 // A load in progress.
@@ -167,7 +156,7 @@ struct PendingLoad {
   FilterLoad load;
   // Set by ReadAll(). The bytes live as long as `buffer` and the source.
   absl::StatusOr<std::string_view> bytes = std::string_view();
-  std::shared_ptr<const char[]> buffer;
+  std::shared_ptr<const cache::ChunkBytes> buffer;
 };
 
 // Reads the bytes of all loads, at once if their sources can. Adjacent loads of

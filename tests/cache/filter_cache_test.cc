@@ -27,12 +27,13 @@ TEST(FilterCacheUsage, IsOneNameAndValueInEachLine) {
   usage.evictions = 13;
   usage.shrinks = 14;
   usage.rejections = 15;
-  EXPECT_EQ(
-      usage.ToString(),
-      "capacity_bytes 1\nusage_bytes 2\npinned_bytes 3\nretired_bytes 4\n"
-      "index_bytes_outside 5\nentry_count 6\nchunk_bytes 7\nindex_bytes 8\n"
-      "other_bytes 9\nhits 10\nmisses 11\ninserts 12\nevictions 13\n"
-      "shrinks 14\nrejections 15\n");
+  usage.resident_bytes = 16;
+  EXPECT_EQ(usage.ToString(),
+            "capacity_bytes 1\nusage_bytes 2\npinned_bytes 3\nretired_bytes 4\n"
+            "index_bytes_outside 5\nresident_bytes 16\nentry_count 6\n"
+            "chunk_bytes 7\nindex_bytes 8\n"
+            "other_bytes 9\nhits 10\nmisses 11\ninserts 12\nevictions 13\n"
+            "shrinks 14\nrejections 15\n");
 }
 
 TEST(FileId, IsAboveThoseOfEnginesAndUniqueAcrossThreads) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "cache/chunk_memory.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reader/resident_chunk.h"
@@ -95,7 +96,8 @@ class ChunkLoaderTest : public ::testing::Test {
   const ChunkLoader loader_{
       &file_.source,  {"f.sst", kPlace, file_.bytes.size()},
       /*identity=*/1, &chunks_,
-      Kernel::kBest,  nullptr};
+      Kernel::kBest,  nullptr,
+      nullptr};
 };
 
 TEST_F(ChunkLoaderTest, ReadsTheUnitsOfTheStepsOnly) {
@@ -131,7 +133,8 @@ class SmallChunk {
   ChunkLoader Loader() const {
     return {source_.get(),  {"f.sst", 0, filter_.units.size()},
             /*identity=*/1, &chunks_,
-            Kernel::kBest,  nullptr};
+            Kernel::kBest,  nullptr,
+            nullptr};
   }
   std::string UnitsAtStep(uint32_t steps) const {
     return testing::CutFilter(filter_, steps).units;
@@ -232,7 +235,8 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
   add(6 * kChunk, 5 * kChunk);
   add(11 * kChunk, kChunk);
   const ChunkLoader loader(&counting, {"f.sst", 0, zeros.size()},
-                           /*identity=*/1, &chunks, Kernel::kBest, nullptr);
+                           /*identity=*/1, &chunks, Kernel::kBest, nullptr,
+                           nullptr);
   std::vector<ChunkLoad> loads;
   for (size_t i = 0; i < chunks.size(); ++i) loads.push_back({i, 1});
   EXPECT_THAT(LoadAll(loader, loads), Each(IsLoaded()));

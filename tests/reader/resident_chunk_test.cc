@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "cache/chunk_memory.h"
 #include "gtest/gtest.h"
 #include "reader/load_judge.h"
 #include "rowbloom/filter.h"
@@ -40,7 +41,8 @@ class ResidentChunkTest : public ::testing::Test {
     const std::vector<std::string_view> stored = filter.UnitViews();
     UnitPtrs units;
     for (uint32_t u = 0; u < cut.unit_count; ++u) {
-      auto unit = std::make_shared<UnitBuffer>(cut.unit_size_bytes[u]);
+      auto unit =
+          std::make_shared<cache::ChunkBytes>(cut.unit_size_bytes[u], nullptr);
       CopyUnitAtStep(filter.descriptor, steps, u, stored[u], unit->bytes());
       units[u] = std::move(unit);
     }
@@ -165,14 +167,6 @@ TEST_F(ResidentChunkTest, AnotherReadersJudgeMakesItShrink) {
   EXPECT_EQ(smaller->steps(), 4u);
   EXPECT_GE(smaller->Worth(), 0);
   ExpectNothingLost(*smaller);
-}
-
-TEST_F(ResidentChunkTest, ItsUnitsLieOnCacheLines) {
-  for (const size_t size : {0, 1, 100, 4096}) {
-    UnitBuffer unit(size);
-    EXPECT_EQ(reinterpret_cast<uintptr_t>(unit.bytes()) % 64, 0u);
-    EXPECT_EQ(unit.view().size(), size);
-  }
 }
 
 }  // namespace

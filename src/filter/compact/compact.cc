@@ -100,7 +100,7 @@ class CompactEncoder {
   std::vector<uint8_t> codes_;                      // One per stripe.
   uint64_t saturated_keys_ = 0;
 
-  // Of one group of keys.
+  // These hold one group of keys.
   WorkSpace work_;
   StretchMemory stretch_;
   std::vector<uint32_t> solution_;

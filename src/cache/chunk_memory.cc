@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cache/chunk_memory.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <iterator>
+#include <new>
+
+#include "util/check.h"
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ROWBLOOM_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ROWBLOOM_ASAN 1
+#endif
+#endif
+
+#if defined(ROWBLOOM_ASAN)
+extern "C" void __asan_poison_memory_region(const volatile void* bytes,
+                                            size_t size);
+extern "C" void __asan_unpoison_memory_region(const volatile void* bytes,
+                                              size_t size);
+#endif
+
+namespace rowbloom::cache {
+
+namespace {
+
+constexpr std::align_val_t kAlignment{64};
+
+// AddressSanitizer finds uses of free runs.
+void Forbid([[maybe_unused]] const char* bytes, [[maybe_unused]] size_t size) {
+#if defined(ROWBLOOM_ASAN)
+  __asan_poison_memory_region(bytes, size);
+#endif
+}
+
+void Allow([[maybe_unused]] const char* bytes, [[maybe_unused]] size_t size) {
+#if defined(ROWBLOOM_ASAN)
+  __asan_unpoison_memory_region(bytes, size);
+#endif
+}
+
+// Maps a slab on a boundary of its size; nullptr if there is no memory.
+char* MapSlab(size_t size) {
+  void* const mapped = mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE,
+                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (mapped == MAP_FAILED) return nullptr;
+  char* const begin = static_cast<char*>(mapped);
+  const size_t before =
+      (size - reinterpret_cast<uintptr_t>(begin) % size) % size;
+  if (before > 0) munmap(begin, before);
+  munmap(begin + before + size, size - before);
+  return begin + before;
+}
+
+}  // namespace
+
+ChunkMemory::~ChunkMemory() {
+  RB_CHECK(taken_bytes_ == 0);
+  for (const auto& [bytes, slab] : slabs_) {
+    Allow(bytes, kSlabBytes);
+    munmap(bytes, kSlabBytes);
+  }
+}
+
+ChunkMemory::Slabs::iterator ChunkMemory::SlabOf(char* bytes) {
+  return std::prev(slabs_.upper_bound(bytes));
+}
+
+size_t ChunkMemory::ResidentPages(const Slab& slab, const char* slab_bytes,
+                                  const char* run, size_t size_bytes) const {
+  const auto begin = static_cast<size_t>(run - slab_bytes);
+  size_t pages = 0;
+  for (size_t page = (begin + kPageBytes - 1) / kPageBytes;
+       page < (begin + size_bytes) / kPageBytes; ++page) {
+    pages += slab.resident[page];
+  }
+  return pages;
+}
+
+void ChunkMemory::AddRun(char* run, size_t size_bytes) {
+  runs_[run] = size_bytes;
+  const auto slab = SlabOf(run);
+  const bool is_resident =
+      ResidentPages(slab->second, slab->first, run, size_bytes) > 0 ||
+      size_bytes < 2 * kPageBytes;
+  (is_resident ? resident_runs_ : other_runs_).insert({size_bytes, run});
+}
+
+void ChunkMemory::RemoveRun(char* run, size_t size_bytes) {
+  runs_.erase(run);
+  if (resident_runs_.erase({size_bytes, run}) == 0) {
+    other_runs_.erase({size_bytes, run});
+  }
+}
+
+bool ChunkMemory::AddSlab() {
+  char* const bytes = MapSlab(kSlabBytes);
+  if (bytes == nullptr) return false;
+  Slab& slab = slabs_[bytes];
+  if (uses_huge_pages_ && madvise(bytes, kSlabBytes, MADV_HUGEPAGE) == 0) {
+    // The first touch makes all of it resident.
+    slab.resident.set();
+    resident_pages_ += kPagesOfSlab;
+  } else {
+    madvise(bytes, kSlabBytes, MADV_NOHUGEPAGE);
+  }
+  Forbid(bytes, kSlabBytes);
+  AddRun(bytes, kSlabBytes);
+  return true;
+}
+
+char* ChunkMemory::Take(size_t size_bytes) {
+  if (size_bytes < kMinBytes || size_bytes > kSlabBytes) return nullptr;
+  const size_t size = Rounded(size_bytes);
+  std::lock_guard<std::mutex> lock(mutex_);
+  const auto find = [size](const Runs& runs) {
+    return runs.lower_bound({size, nullptr});
+  };
+  auto found = find(resident_runs_);
+  if (found == resident_runs_.end()) {
+    found = find(other_runs_);
+    if (found == other_runs_.end()) {
+      if (!AddSlab()) return nullptr;
+      found = find(resident_runs_);
+      if (found == resident_runs_.end()) found = find(other_runs_);
+    }
+  }
+  const auto [run_size, run] = *found;
+  RemoveRun(run, run_size);
+  if (run_size > size) AddRun(run + size, run_size - size);
+  const auto slab = SlabOf(run);
+  const auto begin = static_cast<size_t>(run - slab->first);
+  for (size_t page = begin / kPageBytes;
+       page < (begin + size + kPageBytes - 1) / kPageBytes; ++page) {
+    resident_pages_ += !slab->second.resident[page];
+    slab->second.resident[page] = true;
+  }
+  taken_bytes_ += size;
+  Allow(run, size);
+  GiveBackBeyondSlack();
+  return run;
+}
+
+void ChunkMemory::Return(char* bytes, size_t size_bytes) {
+  size_t size = Rounded(size_bytes);
+  std::lock_guard<std::mutex> lock(mutex_);
+  Forbid(bytes, size);
+  taken_bytes_ -= size;
+  const auto slab = SlabOf(bytes);
+  // Joins the free runs before and behind it in its slab.
+  const auto next = runs_.lower_bound(bytes);
+  if (next != runs_.end() && next->first == bytes + size &&
+      next->first < slab->first + kSlabBytes) {
+    const auto [run, run_size] = *next;
+    RemoveRun(run, run_size);
+    size += run_size;
+  }
+  const auto after = runs_.lower_bound(bytes);
+  if (after != runs_.begin()) {
+    const auto [run, run_size] = *std::prev(after);
+    if (run >= slab->first && run + run_size == bytes) {
+      RemoveRun(run, run_size);
+      bytes = run;
+      size += run_size;
+    }
+  }
+  AddRun(bytes, size);
+  GiveBackBeyondSlack();
+}
+
+void ChunkMemory::SetCapacity(size_t capacity_bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  slack_bytes_ = std::max(kSlabBytes, capacity_bytes / 10);
+  GiveBackBeyondSlack();
+}
+
+void ChunkMemory::GiveBackBeyondSlack() {
+  while (resident_pages_ * kPageBytes > taken_bytes_ + slack_bytes_ &&
+         !resident_runs_.empty()) {
+    const auto [size, run] = *resident_runs_.rbegin();
+    if (size < 2 * kPageBytes) return;  // It may have no whole page.
+    GiveBack(run, size);
+  }
+}
+
+void ChunkMemory::GiveBack(char* run, size_t size_bytes) {
+  RemoveRun(run, size_bytes);
+  const auto slab = SlabOf(run);
+  resident_pages_ -= ResidentPages(slab->second, slab->first, run, size_bytes);
+  if (size_bytes == kSlabBytes) {
+    Allow(run, kSlabBytes);
+    munmap(run, kSlabBytes);
+    slabs_.erase(slab);
+    return;
+  }
+  const auto begin = static_cast<size_t>(run - slab->first);
+  const size_t first = (begin + kPageBytes - 1) / kPageBytes;
+  const size_t end = (begin + size_bytes) / kPageBytes;
+  madvise(slab->first + first * kPageBytes, (end - first) * kPageBytes,
+          MADV_DONTNEED);
+  for (size_t page = first; page < end; ++page) {
+    slab->second.resident[page] = false;
+  }
+  AddRun(run, size_bytes);
+}
+
+ChunkBytes::ChunkBytes(size_t size, ChunkMemory* memory)
+    : size_(size), memory_(memory) {
+  if (memory_ != nullptr) bytes_ = memory_->Take(size_);
+  if (bytes_ != nullptr) return;
+  memory_ = nullptr;
+  bytes_ = static_cast<char*>(
+      ::operator new(std::max<size_t>(size_, 1), kAlignment));
+}
+
+ChunkBytes::~ChunkBytes() {
+  if (memory_ != nullptr) {
+    memory_->Return(bytes_, size_);
+  } else {
+    ::operator delete(bytes_, kAlignment);
+  }
+}
+
+size_t ChunkMemory::resident_bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return resident_pages_ * kPageBytes;
+}
+
+size_t ChunkMemory::taken_bytes() const {
+  std::lock_guard<std::mutex> lock(mutex_);
+  return taken_bytes_;
+}
+
+}  // namespace rowbloom::cache

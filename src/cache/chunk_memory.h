@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The memory of a cache's chunks, apart from the heap: what the cache frees
+// goes back to the system, and what it holds may lie in huge pages.
+//
+//   ChunkMemory memory(options);
+//   memory.SetCapacity(64 << 20);
+//   char* bytes = memory.Take(50000);  // On a cache-line boundary.
+//   memory.Return(bytes, 50000);
+//
+// Chunks lie in slabs of 2 MiB, each in the smallest free run that holds it.
+// Free runs stay resident as long as all of them together are at most a tenth
+// of the capacity; beyond that their pages are given back, those of the largest
+// run first. So the resident bytes are at most those taken, a tenth of the
+// capacity and the size of a slab.
+//
+// All functions may be called on any number of threads.
+
+#ifndef ROWBLOOM_CACHE_CHUNK_MEMORY_H_
+#define ROWBLOOM_CACHE_CHUNK_MEMORY_H_
+
+#include <array>
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace rowbloom::cache {
+
+class ChunkMemory {
+ public:
+  // Smaller pieces and larger ones than this are for the heap.
+  static constexpr size_t kMinBytes = 1024;
+  static constexpr size_t kSlabBytes = 2 << 20;
+
+  explicit ChunkMemory(bool uses_huge_pages)
+      : uses_huge_pages_(uses_huge_pages) {}
+  // All that was taken must have been returned.
+  ~ChunkMemory();
+  ChunkMemory(const ChunkMemory&) = delete;
+  ChunkMemory& operator=(const ChunkMemory&) = delete;
+
+  // Returns nullptr if the size is below kMinBytes or above kSlabBytes, or if
+  // the system has no memory: take it from the heap then.
+  char* Take(size_t size_bytes);
+  void Return(char* bytes, size_t size_bytes);
+
+  // Gives pages back at once if the capacity is smaller than before.
+  void SetCapacity(size_t capacity_bytes);
+
+  size_t resident_bytes() const;
+  size_t taken_bytes() const;
+
+ private:
+  static constexpr size_t kPageBytes = 4096;
+  static constexpr size_t kPagesOfSlab = kSlabBytes / kPageBytes;
+  static constexpr size_t kGranuleBytes = 64;
+
+  struct Slab {
+    std::bitset<kPagesOfSlab> resident;
+  };
+  using Slabs = std::map<char*, Slab>;  // By first byte.
+  // Free runs by size and address.
+  using Runs = std::set<std::pair<size_t, char*>>;
+
+  static size_t Rounded(size_t size_bytes) {
+    return (size_bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes;
+  }
+  Slabs::iterator SlabOf(char* bytes);
+  // The whole pages of a run that are resident.
+  size_t ResidentPages(const Slab& slab, const char* slab_bytes,
+                       const char* run, size_t size_bytes) const;
+  void AddRun(char* run, size_t size_bytes);
+  void RemoveRun(char* run, size_t size_bytes);
+  bool AddSlab();
+  void GiveBackBeyondSlack();
+  void GiveBack(char* run, size_t size_bytes);
+
+  const bool uses_huge_pages_;
+  mutable std::mutex mutex_;
+  Slabs slabs_;
+  std::map<char*, size_t> runs_;  // All free runs, by address.
+  // The same: those with resident pages, which are used first, and others.
+  Runs resident_runs_;
+  Runs other_runs_;
+  size_t slack_bytes_ = kSlabBytes;
+  size_t resident_pages_ = 0;
+  size_t taken_bytes_ = 0;
+};
+
+// Bytes of a chunk, on a cache-line boundary, in a cache's memory or, without
+// one, on the heap. The memory must outlive them.
+class ChunkBytes {
+ public:
+  ChunkBytes(size_t size, ChunkMemory* memory);
+  ~ChunkBytes();
+  ChunkBytes(const ChunkBytes&) = delete;
+  ChunkBytes& operator=(const ChunkBytes&) = delete;
+
+  char* bytes() { return bytes_; }
+  std::string_view view() const { return {bytes_, size_}; }
+
+ private:
+  const size_t size_;
+  ChunkMemory* memory_;  // nullptr: the heap.
+  char* bytes_ = nullptr;
+};
+
+}  // namespace rowbloom::cache
+
+#endif  // ROWBLOOM_CACHE_CHUNK_MEMORY_H_
