@@ -30,6 +30,8 @@ namespace rowbloom::cache {
 namespace {
 
 constexpr std::align_val_t kAlignment{64};
+// With pages that are partly free, and the heap, a tenth.
+constexpr size_t kSlackDivisor = 16;
 
 // AddressSanitizer finds uses of free runs.
 void Forbid([[maybe_unused]] const char* bytes, [[maybe_unused]] size_t size) {
@@ -175,7 +177,7 @@ void ChunkMemory::Return(char* bytes, size_t size_bytes) {
 
 void ChunkMemory::SetCapacity(size_t capacity_bytes) {
   std::lock_guard<std::mutex> lock(mutex_);
-  slack_bytes_ = std::max(kSlabBytes, capacity_bytes / 10);
+  slack_bytes_ = std::max(kSlabBytes, capacity_bytes / kSlackDivisor);
   GiveBackBeyondSlack();
 }
 

@@ -9,10 +9,10 @@
 //   memory.Return(bytes, 50000);
 //
 // Chunks lie in slabs of 2 MiB, each in the smallest free run that holds it.
-// Free runs stay resident as long as all of them together are at most a tenth
-// of the capacity; beyond that their pages are given back, those of the largest
-// run first. So the resident bytes are at most those taken, a tenth of the
-// capacity and the size of a slab.
+// Free bytes stay resident as long as all of them together are at most a
+// sixteenth of the capacity, or a slab; beyond that the pages of free runs are
+// given back, those of the largest run first. What cannot be given back are
+// pages that are partly taken.
 //
 // All functions may be called on any number of threads.
 
