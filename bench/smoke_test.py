@@ -163,6 +163,18 @@ def check_reader(results):
             assert run["ratio"] > 2, run
 
 
+def check_sst_memory(results):
+    peaks = {run["filter"]: run["peak_bytes"] for run in results["ssts"]
+             if run["partitioned"] and run["threads"] == 1}
+    # Both have some MiB of RocksDB's own; the noise of a small one is large.
+    assert peaks["compact"] < 1.5 * peaks["rocksdb_bloom"] + (1 << 20), peaks
+
+
+def check_cache_memory(results):
+    for run in results["caches"]:
+        assert run["peak_bytes"] < 1.1 * run["capacity_bytes"] + (8 << 20), run
+
+
 # Name -> runs: flags, a function of the results or None, plots.
 PROGRAMS = {
     "cache_bench": [
@@ -177,6 +189,10 @@ PROGRAMS = {
         ("{0} {questions}", check_hfile)],
     "leveldb_bench": [("--keys 40 --lookups 20000", None)],
     "memfilter_bench": [("--keys 1000", None)],
+    "memory_bench": [
+        ("sst --quick", check_sst_memory),
+        ("cache --quick", check_cache_memory),
+        ("readers --quick", None)],
     "reader_bench": [
         ("--quick", check_reader, "reader_precision", "reader_harm"),
         ("ablation --quick", None)],

@@ -342,6 +342,52 @@ def reader_memo(result):
                  for run in result["memo"]["runs"]])
 
 
+def mebibytes(value):
+    return f"{value / 2**20:.1f}"
+
+
+def memory_sst(result):
+    yield ("The most resident memory, in MiB, that a process took while it "
+           "wrote SSTs of 16-byte keys and 5-byte values, 10 bits per key, "
+           "beyond what it had before. With 4 threads each writes an SST.")
+    for partitioned in (False, True):
+        runs = [run for run in result["ssts"]
+                if run["partitioned"] == partitioned]
+        yield ("Partitioned filters:" if partitioned else
+               "One filter for each SST:")
+        yield pivot(runs, "keys x threads",
+                    lambda run: f"{run['keys']:,} x {run['threads']}",
+                    lambda run: f"`{run['filter']}`",
+                    lambda run: run["peak_bytes"], mebibytes)
+
+
+def memory_cache(result):
+    yield ("Resident memory, in MiB, of a process whose threads ask readers of "
+           "twice the capacity at random: the most, and two seconds after "
+           "`SetCapacity` to an eighth, with lookups going on. Every load "
+           "reads into memory of the cache, too, so that threads that load "
+           "all the time add to it.")
+    yield pivot(result["caches"], "capacity, threads",
+                lambda run: (f"{mebibytes(run['capacity_bytes'])}, "
+                             f"{run['threads']}"),
+                lambda run: run["loading"].replace("_", " "),
+                lambda run: run,
+                lambda run: (f"{mebibytes(run['peak_bytes'])}, then "
+                             + mebibytes(run["resident_at_an_eighth_bytes"])))
+
+
+def memory_readers(result):
+    yield ("Bytes of an open reader beside a cache of 64 MiB: resident, and "
+           "counted by the cache. `denied` is the share of the readers that "
+           "deny an absent row; the others have no room for their chunk.")
+    yield table(["readers", "rows", "resident", "counted", "denied"],
+                [[f"{run['readers']:,}", f"{run['rows']:,}",
+                  number(run["resident_bytes_a_reader"]),
+                  number(run["counted_bytes_a_reader"]),
+                  number(run["denied_share_of_an_absent_row"])]
+                 for run in result["open_readers"]])
+
+
 def hfile(result):
     yield (f"A ROW filter of a million rows: {result['peer']} and rowbloom, "
            "in turns.")
@@ -480,6 +526,9 @@ SECTIONS = {
     "reader_ablation": ("Rules for loads", reader_ablation),
     "reader_memo": ("Memo of false positives", reader_memo),
     "cache": ("Hit rate of the cache", cache),
+    "memory_sst": ("Memory while SSTs are written", memory_sst),
+    "memory_cache": ("Resident memory of a cache", memory_cache),
+    "memory_readers": ("Memory of open readers", memory_readers),
     "reader_cost_bench": ("Cost of a lookup through a reader", micro),
     "epoch_bench": ("Epochs", micro),
     "rows_bench": ("RocksDbRows", micro),
