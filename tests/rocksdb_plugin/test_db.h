@@ -19,6 +19,7 @@
 #include <utility>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gtest/gtest.h"
 #include "open_db.h"
 #include "rocksdb/cache.h"
@@ -240,7 +241,7 @@ class TestDb {
   void Ingest(const std::vector<std::string>& keys,
               const rdb::Options& options) {
     rdb::SstFileWriter writer({}, options);
-    const std::string sst = path() + "/ingested.sst";
+    const std::string sst = absl::StrCat(path(), "/ingested.sst");
     ASSERT_TRUE(writer.Open(sst).ok());
     for (const std::string& key : keys) {
       ASSERT_TRUE(writer.Put(key, "value").ok());
