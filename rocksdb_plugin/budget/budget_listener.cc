@@ -12,9 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include "budget/database_id.h"
 #include "budget/live_tree.h"
 #include "release.h"
 #include "rocksdb/db.h"
+#include "rocksdb/filter_policy.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/sst_file_reader.h"
 #include "rocksdb/table.h"
@@ -28,10 +30,15 @@ namespace {
 
 constexpr size_t kReadsPerEvent = 8;
 
+DatabaseId IdOf(const rdb::DB& db, const rdb::Logger& logger) {
+  return OpenDatabase<rdb::FilterBuildingContext>(&logger, db.GetName());
+}
+
 // Lists the SSTs of all column families, since RocksDB lists no others without
 // a handle.
 void ListFiles(rdb::DB* db, const std::shared_ptr<rdb::Logger>& logger) {
-  const std::map<std::string, uint64_t> changes = LiveTrees::Changes(*logger);
+  const DatabaseId database = IdOf(*db, *logger);
+  const std::map<std::string, uint64_t> changes = LiveTrees::Changes(database);
   const auto start = LiveTree::Clock::now();
   std::vector<rdb::ColumnFamilyMetaData> column_families;
   db->GetAllColumnFamilyMetaData(&column_families);
@@ -39,12 +46,12 @@ void ListFiles(rdb::DB* db, const std::shared_ptr<rdb::Logger>& logger) {
   std::set<std::string> names;
   for (const rdb::ColumnFamilyMetaData& column_family : column_families) {
     const auto before = changes.find(column_family.name);
-    LiveTrees::FindOrAdd(logger, column_family.name)
+    LiveTrees::FindOrAdd(database, logger, column_family.name)
         ->SetFiles(before == changes.end() ? 0 : before->second,
                    FilesOf(column_family), took);
     names.insert(column_family.name);
   }
-  LiveTrees::KeepOnly(*logger, names);
+  LiveTrees::KeepOnly(database, names);
 }
 
 // Reads the filter properties of SSTs from before the open, or ingested.
@@ -73,7 +80,8 @@ std::shared_ptr<LiveTree> TreeOf(rdb::DB* db, const std::string& name,
                                  std::optional<uint32_t> id = std::nullopt) {
   const std::shared_ptr<rdb::Logger> logger = db->GetDBOptions().info_log;
   if (logger == nullptr) return nullptr;
-  std::shared_ptr<LiveTree> tree = LiveTrees::FindOrAdd(logger, name, id);
+  std::shared_ptr<LiveTree> tree =
+      LiveTrees::FindOrAdd(IdOf(*db, *logger), logger, name, id);
   if (tree->WantsFiles(LiveTree::Clock::now())) ListFiles(db, logger);
   ReadUnknownFilters(db, tree.get());
   return tree;
@@ -152,7 +160,7 @@ void BudgetListener::OnExternalFileIngested(
     rdb::DB* db, const rdb::ExternalFileIngestionInfo& info) noexcept {
   const std::shared_ptr<rdb::Logger> logger = db->GetDBOptions().info_log;
   if (logger != nullptr) {
-    LiveTrees::FindOrAdd(logger, info.cf_name)->SetStale();
+    LiveTrees::FindOrAdd(IdOf(*db, *logger), logger, info.cf_name)->SetStale();
   }
   TreeOf(db, info.cf_name);
 }

@@ -326,7 +326,7 @@ struct KnownTree {
 
 struct AllTrees {
   std::mutex mutex;
-  std::map<std::pair<const Logger*, std::string>, KnownTree> trees;
+  std::map<std::pair<DatabaseId, std::string>, KnownTree> trees;
 };
 
 AllTrees& Trees() {
@@ -337,10 +337,10 @@ AllTrees& Trees() {
 }  // namespace
 
 std::shared_ptr<LiveTree> LiveTrees::Find(
-    const Logger* logger, const std::string& column_family_name) {
+    const DatabaseId& database, const std::string& column_family_name) {
   AllTrees& all = Trees();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  const auto found = all.trees.find({logger, column_family_name});
+  const auto found = all.trees.find({database, column_family_name});
   // Another logger may now have the same address.
   if (found == all.trees.end() || found->second.logger.expired()) {
     return nullptr;
@@ -349,13 +349,12 @@ std::shared_ptr<LiveTree> LiveTrees::Find(
 }
 
 std::shared_ptr<LiveTree> LiveTrees::FindOrAdd(
-    const std::shared_ptr<Logger>& logger,
+    const DatabaseId& database, const std::shared_ptr<Logger>& logger,
     const std::string& column_family_name,
     std::optional<uint32_t> column_family_id) {
   AllTrees& all = Trees();
   const std::lock_guard<std::mutex> lock(all.mutex);
-  const std::pair<const Logger*, std::string> key(logger.get(),
-                                                  column_family_name);
+  const std::pair<DatabaseId, std::string> key(database, column_family_name);
   const auto found = all.trees.find(key);
   if (found != all.trees.end() && !found->second.logger.expired()) {
     KnownTree& known = found->second;
@@ -372,23 +371,23 @@ std::shared_ptr<LiveTree> LiveTrees::FindOrAdd(
   return added.tree;
 }
 
-void LiveTrees::KeepOnly(const Logger& logger,
+void LiveTrees::KeepOnly(const DatabaseId& database,
                          const std::set<std::string>& column_family_names) {
   AllTrees& all = Trees();
   const std::lock_guard<std::mutex> lock(all.mutex);
   for (auto it = all.trees.begin(); it != all.trees.end();) {
-    const bool is_gone = it->first.first == &logger &&
+    const bool is_gone = it->first.first == database &&
                          column_family_names.count(it->first.second) == 0;
     it = is_gone ? all.trees.erase(it) : std::next(it);
   }
 }
 
-std::map<std::string, uint64_t> LiveTrees::Changes(const Logger& logger) {
+std::map<std::string, uint64_t> LiveTrees::Changes(const DatabaseId& database) {
   AllTrees& all = Trees();
   const std::lock_guard<std::mutex> lock(all.mutex);
   std::map<std::string, uint64_t> changes;
   for (const auto& [key, known] : all.trees) {
-    if (key.first == &logger) changes[key.second] = known.tree->changes();
+    if (key.first == database) changes[key.second] = known.tree->changes();
   }
   return changes;
 }

@@ -2,11 +2,12 @@
 //
 // The live SSTs of a column family, as a listener has learned of them, and the
 // facts that follow for the filter of the next SST. The listener and the filter
-// policy find each other in LiveTrees: RocksDB gives a policy the logger of the
-// database and the name of the column family, and nothing that leads from there
-// to a listener.
+// policy find each other in LiveTrees: RocksDB gives a policy what
+// database_id.h names and the name of the column family, and nothing that leads
+// from there to a listener.
 //
-//   std::shared_ptr<LiveTree> tree = LiveTrees::Find(context.info_log, name);
+//   std::shared_ptr<LiveTree> tree =
+//       LiveTrees::Find(DatabaseOf(context), context.column_family_name);
 //   if (tree != nullptr) view = tree->ViewFor({level, is_flush});
 //
 // Thread-safe. No lock is held while RocksDB is called, so RocksDB may call
@@ -27,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "budget/database_id.h"
 #include "rdb.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/get_cost.h"
@@ -170,25 +172,25 @@ class LiveTree {
   Clock::time_point at_latest_;   // and true after this.
 };
 
-// The trees of all open databases with a listener. A database is known by its
-// logger, which it has from its open to its close.
+// The trees of all open databases with a listener. A database has its logger
+// from its open to its close.
 class LiveTrees {
  public:
   // nullptr if no listener has reported it.
-  static std::shared_ptr<LiveTree> Find(const rdb::Logger* logger,
+  static std::shared_ptr<LiveTree> Find(const DatabaseId& database,
                                         const std::string& column_family_name);
   // Makes a tree if there is none, or if the present one belongs to a dropped
   // column family, whose id differs if known. Forgets trees of closed
-  // databases.
+  // databases. `logger` is the one of `database`.
   static std::shared_ptr<LiveTree> FindOrAdd(
-      const std::shared_ptr<rdb::Logger>& logger,
+      const DatabaseId& database, const std::shared_ptr<rdb::Logger>& logger,
       const std::string& column_family_name,
       std::optional<uint32_t> column_family_id = std::nullopt);
   // Forgets the column families of a database whose name is not among these.
-  static void KeepOnly(const rdb::Logger& logger,
+  static void KeepOnly(const DatabaseId& database,
                        const std::set<std::string>& column_family_names);
   // LiveTree::changes() of each tree of a database.
-  static std::map<std::string, uint64_t> Changes(const rdb::Logger& logger);
+  static std::map<std::string, uint64_t> Changes(const DatabaseId& database);
 };
 
 }  // namespace rowbloom::plugin

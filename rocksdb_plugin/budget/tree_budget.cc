@@ -65,6 +65,11 @@ absl::Status ValidateMissingShare(double missing_share) {
                    " to 1; for gets that never miss there is hits_only"));
 }
 
+TreeBudget::TreeName TreeBudget::NameOf(
+    const rdb::FilterBuildingContext& context) {
+  return {DatabaseOf(context), context.column_family_name};
+}
+
 FileFacts TreeBudget::FactsOf(const rdb::FilterBuildingContext& context) {
   FileFacts facts;
   facts.is_flush = context.reason == rdb::TableFileCreationReason::kFlush ||
@@ -84,7 +89,7 @@ FileFacts TreeBudget::FactsOf(const rdb::FilterBuildingContext& context) {
     files_ = 0;
   }
   ++files_;
-  const TreeName key(context.info_log, context.column_family_name);
+  const TreeName key = NameOf(context);
   uint32_t& most = level_counts_[key];
   most = std::max(most, level_count);
   const auto before = level_counts_before_.find(key);
@@ -104,7 +109,7 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
   std::optional<LiveTree::View> view;
   if (facts.level.has_value()) {
     const std::shared_ptr<const LiveTree> tree =
-        LiveTrees::Find(context.info_log, context.column_family_name);
+        LiveTrees::Find(DatabaseOf(context), context.column_family_name);
     if (tree != nullptr) view = tree->ViewFor({*facts.level, facts.is_flush});
   }
   if (view.has_value() && total_memory_bytes > 0) {
@@ -126,7 +131,7 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
   const auto keys = static_cast<double>(view.live.key_count);
   if (keys == 0 || view.estimator.sums().key_count == 0) return;
   const double most = budget->memory.BitsPerKeyOf(keys);
-  const TreeName name(context.info_log, context.column_family_name);
+  const TreeName name = NameOf(context);
   Plan plan = KnownPlan(name);
   if (!(std::abs(plan.key_count - keys) <= kKeyCountChange * keys)) {
     TotalMemoryOptions options;

@@ -22,6 +22,7 @@
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "budget/database_id.h"
 #include "budget/live_tree.h"
 #include "rdb.h"
 #include "rocksdb/filter_policy.h"
@@ -53,8 +54,10 @@ class TreeBudget {
                                     uint64_t total_memory_bytes);
 
  private:
-  // A database, by its logger, and a column family.
-  using TreeName = std::pair<const void*, std::string>;
+  // A database and a column family.
+  using TreeName = std::pair<DatabaseId, std::string>;
+
+  static TreeName NameOf(const rdb::FilterBuildingContext& context);
 
   FileFacts FactsOf(const rdb::FilterBuildingContext& context);
   // How filters are spread where a get is cheapest in total_memory_bytes.

@@ -30,6 +30,13 @@ class BuildingContext {
     result.context_.num_levels = -1;
     return result;
   }
+  // The same with kSstFileWriter of RocksDB's pull request 15085, which headers
+  // before it lack.
+  static BuildingContext SstFileWriter() {
+    BuildingContext result = Unknown();
+    result.context_.reason = static_cast<Reason>(4);
+    return result;
+  }
   BuildingContext Of(rdb::CompactionStyle style) const {
     BuildingContext result = *this;
     result.context_.compaction_style = style;

@@ -55,7 +55,8 @@ namespace ROWBLOOM_EXPORT rowbloom {
 // knowledge costs reads, never rows.
 //
 // Databases are told apart by their DBOptions::info_log: RocksDB makes one for
-// each. If databases share one, their filters may get each other's bits.
+// each. If databases share one, their filters may get each other's bits, unless
+// FilterBuildingContext of the release has a db_name.
 //
 // nullptr if the loaded RocksDB is of another release than rowbloom was
 // compiled for (rocksdb.h); *error, if given, names both. Never put nullptr

@@ -105,6 +105,7 @@ TEST(ComposedPolicy, BottommostComesBeforeTheLevel) {
 TEST(ComposedPolicy, WhatIsUnknownCountsAsOldest) {
   const double oldest = BitsOf({}, Context::Bottommost(6));
   EXPECT_EQ(BitsOf({}, Context::Unknown()), oldest);
+  EXPECT_EQ(BitsOf({}, Context::SstFileWriter()), oldest);
 }
 
 TEST(ComposedPolicy, UnderFifoCompactionAllHaveTheSame) {

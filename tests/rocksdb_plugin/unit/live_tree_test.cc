@@ -4,11 +4,15 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
+#include <string>
 #include <thread>
 #include <vector>
 
+#include "budget/database_id.h"
 #include "gtest/gtest.h"
 #include "rocksdb/env.h"
+#include "rocksdb/slice.h"
 #include "rocksdb/table_properties.h"
 
 namespace rowbloom::plugin {
@@ -328,40 +332,93 @@ class NoLogger : public rdb::Logger {
   void Logv(const char*, va_list) override {}
 };
 
+DatabaseId IdOf(const std::shared_ptr<NoLogger>& logger,
+                const std::string& name = "") {
+  return {logger.get(), name};
+}
+
 TEST(LiveTrees, AreKnownByLoggerAndColumnFamily) {
-  auto logger = std::make_shared<NoLogger>();
+  const auto logger = std::make_shared<NoLogger>();
   const auto other = std::make_shared<NoLogger>();
-  EXPECT_EQ(LiveTrees::Find(logger.get(), "default"), nullptr);
-  const auto tree = LiveTrees::FindOrAdd(logger, "default");
-  EXPECT_EQ(LiveTrees::FindOrAdd(logger, "default"), tree);
-  EXPECT_EQ(LiveTrees::Find(logger.get(), "default"), tree);
-  EXPECT_EQ(LiveTrees::Find(logger.get(), "other"), nullptr);
-  EXPECT_EQ(LiveTrees::Find(other.get(), "default"), nullptr);
+  EXPECT_EQ(LiveTrees::Find(IdOf(logger), "default"), nullptr);
+  const auto tree = LiveTrees::FindOrAdd(IdOf(logger), logger, "default");
+  EXPECT_EQ(LiveTrees::FindOrAdd(IdOf(logger), logger, "default"), tree);
+  EXPECT_EQ(LiveTrees::Find(IdOf(logger), "default"), tree);
+  EXPECT_EQ(LiveTrees::Find(IdOf(logger), "other"), nullptr);
+  EXPECT_EQ(LiveTrees::Find(IdOf(other), "default"), nullptr);
   tree->FlushCompleted(1, File(0, 10));
-  EXPECT_EQ(LiveTrees::Changes(*logger).at("default"), 1);
+  EXPECT_EQ(LiveTrees::Changes(IdOf(logger)).at("default"), 1);
+}
+
+TEST(LiveTrees, ALoggerOfTwoDatabasesLeadsToTheTreeOfEach) {
+  const auto logger = std::make_shared<NoLogger>();
+  const auto one =
+      LiveTrees::FindOrAdd(IdOf(logger, "/one"), logger, "default");
+  const auto two =
+      LiveTrees::FindOrAdd(IdOf(logger, "/two"), logger, "default");
+  EXPECT_NE(one, two);
+  EXPECT_EQ(LiveTrees::Find(IdOf(logger, "/one"), "default"), one);
+  EXPECT_EQ(LiveTrees::Find(IdOf(logger, "/two"), "default"), two);
+  one->FlushCompleted(1, File(0, 10));
+  EXPECT_EQ(LiveTrees::Changes(IdOf(logger, "/two")).at("default"), 0);
+  LiveTrees::KeepOnly(IdOf(logger, "/two"), {});
+  EXPECT_EQ(LiveTrees::Find(IdOf(logger, "/one"), "default"), one);
+  EXPECT_EQ(LiveTrees::Find(IdOf(logger, "/two"), "default"), nullptr);
+}
+
+// FilterBuildingContext as in RocksDB up to 11.8, and with RocksDB's pull
+// request 15085.
+struct ContextWithoutName {
+  rdb::Logger* info_log = nullptr;
+};
+struct ContextWithName {
+  rdb::Logger* info_log = nullptr;
+  rdb::Slice db_name;
+};
+
+template <typename Context>
+bool PolicyFindsTheTreeOfTheListener(Context context) {
+  const auto logger = std::make_shared<NoLogger>();
+  context.info_log = logger.get();
+  const auto tree = LiveTrees::FindOrAdd(
+      OpenDatabase<Context>(logger.get(), "/one"), logger, "default");
+  return LiveTrees::Find(DatabaseOf(context), "default") == tree;
+}
+
+TEST(DatabaseId, ListenerAndPolicyAgreeInBothLayoutsOfTheContext) {
+  EXPECT_TRUE(PolicyFindsTheTreeOfTheListener(ContextWithoutName()));
+  // Not terminated by a NUL.
+  const rdb::Slice name("/one/two", 4);
+  EXPECT_TRUE(PolicyFindsTheTreeOfTheListener(ContextWithName{nullptr, name}));
+  EXPECT_FALSE(
+      PolicyFindsTheTreeOfTheListener(ContextWithName{nullptr, "/two"}));
 }
 
 TEST(LiveTrees, ColumnFamiliesThatWereDroppedAreForgotten) {
   const auto logger = std::make_shared<NoLogger>();
-  const auto one = LiveTrees::FindOrAdd(logger, "one", 1);
-  EXPECT_EQ(LiveTrees::FindOrAdd(logger, "one"), one);
-  EXPECT_EQ(LiveTrees::FindOrAdd(logger, "one", 1), one);
-  const auto again = LiveTrees::FindOrAdd(logger, "one", 2);
+  const auto find_or_add = [&](const std::string& name,
+                               std::optional<uint32_t> id = std::nullopt) {
+    return LiveTrees::FindOrAdd(IdOf(logger), logger, name, id);
+  };
+  const auto one = find_or_add("one", 1);
+  EXPECT_EQ(find_or_add("one"), one);
+  EXPECT_EQ(find_or_add("one", 1), one);
+  const auto again = find_or_add("one", 2);
   EXPECT_NE(again, one);
-  const auto other = LiveTrees::FindOrAdd(logger, "other");
-  LiveTrees::KeepOnly(*logger, {"one"});
-  EXPECT_EQ(LiveTrees::Find(logger.get(), "one"), again);
-  EXPECT_EQ(LiveTrees::Find(logger.get(), "other"), nullptr);
+  const auto other = find_or_add("other");
+  LiveTrees::KeepOnly(IdOf(logger), {"one"});
+  EXPECT_EQ(LiveTrees::Find(IdOf(logger), "one"), again);
+  EXPECT_EQ(LiveTrees::Find(IdOf(logger), "other"), nullptr);
 }
 
 TEST(LiveTrees, AreForgottenWithTheLogger) {
   auto logger = std::make_shared<NoLogger>();
-  const rdb::Logger* const address = logger.get();
-  std::weak_ptr<LiveTree> tree = LiveTrees::FindOrAdd(logger, "default");
+  const DatabaseId id = IdOf(logger);
+  std::weak_ptr<LiveTree> tree = LiveTrees::FindOrAdd(id, logger, "default");
   logger.reset();
-  EXPECT_EQ(LiveTrees::Find(address, "default"), nullptr);
+  EXPECT_EQ(LiveTrees::Find(id, "default"), nullptr);
   const auto other = std::make_shared<NoLogger>();
-  LiveTrees::FindOrAdd(other, "default");
+  LiveTrees::FindOrAdd(IdOf(other), other, "default");
   EXPECT_TRUE(tree.expired());
 }
 

@@ -239,6 +239,7 @@ TEST(NativePolicy, ABudgetGivesNewerRunsMoreBits) {
     EXPECT_GT(Build(policy, Context::Compaction(5)).bits_per_key, 10);
     EXPECT_GT(Build(policy, Context::Compaction(1)).bits_per_key, 14);
     EXPECT_EQ(Build(policy, Context::Unknown()).bits_per_key, bottom);
+    EXPECT_EQ(Build(policy, Context::SstFileWriter()).bits_per_key, bottom);
     EXPECT_LE(Build(policy, Context::Flush()).bits_per_key, 13.2);
   }
 }

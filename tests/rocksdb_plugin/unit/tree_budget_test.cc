@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "budget/database_id.h"
 #include "budget/live_tree.h"
 #include "gtest/gtest.h"
 #include "rocksdb/env.h"
@@ -29,7 +30,9 @@ class NoLogger : public rdb::Logger {
 // A tree of these runs, the newest in level 1, that a listener has reported.
 class ReportedTree {
  public:
-  ReportedTree() : tree_(LiveTrees::FindOrAdd(logger_, "default")) {}
+  ReportedTree()
+      : tree_(LiveTrees::FindOrAdd(DatabaseOf(ContextOf(0)), logger_,
+                                   "default")) {}
 
   void SetRuns(const std::vector<TreeRun>& runs) {
     LiveFiles files;
@@ -46,16 +49,20 @@ class ReportedTree {
   absl::StatusOr<FileShare> ShareOf(int level, const FilterCost& cost,
                                     const FileBudgetOptions& options,
                                     uint64_t total_memory_bytes) {
-    rdb::FilterBuildingContext context =
-        BuildingContext::Compaction(level).get();
-    context.info_log = logger_.get();
-    return budget_.ShareOf(context, cost, options, total_memory_bytes);
+    return budget_.ShareOf(ContextOf(level), cost, options, total_memory_bytes);
   }
 
   static constexpr uint64_t kRawKeyBytes = 24;
   static constexpr uint64_t kRawValueBytes = 100;
 
  private:
+  rdb::FilterBuildingContext ContextOf(int level) const {
+    rdb::FilterBuildingContext context =
+        BuildingContext::Compaction(level).get();
+    context.info_log = logger_.get();
+    return context;
+  }
+
   const std::shared_ptr<rdb::Logger> logger_ = std::make_shared<NoLogger>();
   const std::shared_ptr<LiveTree> tree_;
   uint64_t last_number_ = 0;
