@@ -134,6 +134,7 @@ struct RunBlocks {
   double block_count = 0;
   double block_bytes = 0;  // With the cache's overhead.
   double keys = 0;         // The number of keys per block.
+  double key_share = 1;    // The share of the run's keys in these blocks.
 };
 
 RunBlocks BlocksOfKeys(double key_count, double keys_per_block,
@@ -142,12 +143,27 @@ RunBlocks BlocksOfKeys(double key_count, double keys_per_block,
   return {key_count / keys, keys * key_bytes + overhead_bytes, keys};
 }
 
-// The blocks that one run keeps, by kind.
+// The blocks that one run keeps, by kind. The short ones are those of
+// PartitionCuts::kCoupledTwice.
 struct RunLayout {
   RunBlocks data;
   RunBlocks filter;
   RunBlocks index;
+  RunBlocks short_filter;
+  RunBlocks short_index;
 };
+
+// Partitions of `full_keys`, each followed by one of `short_keys`.
+void SetPartitionPairs(double key_count, double full_keys, double short_keys,
+                       double key_bytes, double overhead_bytes, RunBlocks* full,
+                       RunBlocks* shorter) {
+  const double share = full_keys / (full_keys + short_keys);
+  *full = BlocksOfKeys(share * key_count, full_keys, key_bytes, overhead_bytes);
+  full->key_share = share;
+  *shorter = BlocksOfKeys((1 - share) * key_count, short_keys, key_bytes,
+                          overhead_bytes);
+  shorter->key_share = 1 - share;
+}
 
 RunLayout LayoutOf(double key_count, double bits_per_key,
                    const GetCostOptions& options) {
@@ -164,10 +180,21 @@ RunLayout LayoutOf(double key_count, double bits_per_key,
     const double filter_key_bytes = bits_per_key / 8;
     double filter_keys =
         kFilterPartitionFill * options.metadata_block_bytes / filter_key_bytes;
-    if (!options.decoupled_partitions) {
+    if (options.partition_cuts != PartitionCuts::kDecoupled) {
+      const bool filter_cuts = filter_keys < index_keys;
       index_keys =
           std::max(layout.data.keys, std::min(index_keys, filter_keys));
       filter_keys = index_keys;
+      if (options.partition_cuts == PartitionCuts::kCoupledTwice &&
+          filter_cuts && filter_keys + layout.data.keys < key_count) {
+        SetPartitionPairs(key_count, filter_keys, layout.data.keys,
+                          filter_key_bytes, overhead, &layout.filter,
+                          &layout.short_filter);
+        SetPartitionPairs(key_count, index_keys, layout.data.keys,
+                          index_key_bytes, overhead, &layout.index,
+                          &layout.short_index);
+        return layout;
+      }
     }
     layout.filter =
         BlocksOfKeys(key_count, filter_keys, filter_key_bytes, overhead);
@@ -176,13 +203,10 @@ RunLayout LayoutOf(double key_count, double bits_per_key,
   return layout;
 }
 
-// The blocks of one kind in all runs.
-BlockUse SumOf(const std::vector<RunGetCost>& runs,
-               BlockUse RunGetCost::*kind) {
+BlockUse SumOf(absl::Span<const BlockUse> uses) {
   BlockUse sum;
   double missing_bytes = 0;
-  for (const RunGetCost& run : runs) {
-    const BlockUse& use = run.*kind;
+  for (const BlockUse& use : uses) {
     sum.bytes += use.bytes;
     sum.asks += use.asks;
     sum.reads += use.reads;
@@ -191,6 +215,15 @@ BlockUse SumOf(const std::vector<RunGetCost>& runs,
   }
   if (sum.bytes > 0) sum.miss_share = missing_bytes / sum.bytes;
   return sum;
+}
+
+// The blocks of one kind in all runs.
+BlockUse SumOf(const std::vector<RunGetCost>& runs,
+               BlockUse RunGetCost::*kind) {
+  std::vector<BlockUse> uses;
+  uses.reserve(runs.size());
+  for (const RunGetCost& run : runs) uses.push_back(run.*kind);
+  return SumOf(uses);
 }
 
 // The blocks of all runs and how often gets ask for them.
@@ -204,7 +237,7 @@ class CacheModel {
     const std::vector<RunAsks> asks = AsksOfRuns(runs, options.missing_share);
     for (size_t i = 0; i < runs.size(); ++i) {
       if (runs[i].key_count == 0) {
-        kinds_.resize(kinds_.size() + 3);
+        kinds_.resize(kinds_.size() + kKindsOfRun);
         continue;
       }
       const bool has_filter = filters[i].bits_per_key > 0;
@@ -212,8 +245,10 @@ class CacheModel {
                                         filters[i].bits_per_key, options);
       const double fpr = has_filter ? filters[i].fpr : 1;
       AddKind(layout.data, asks[i], fpr, false);
-      AddKind(has_filter ? layout.filter : RunBlocks{}, asks[i], 1, true);
+      AddKind(layout.filter, asks[i], 1, true);
       AddKind(layout.index, asks[i], fpr, true);
+      AddKind(layout.short_filter, asks[i], 1, true);
+      AddKind(layout.short_index, asks[i], fpr, true);
     }
   }
 
@@ -222,9 +257,11 @@ class CacheModel {
         planning::LivesOf(kinds_, static_cast<double>(options_.cache_bytes),
                           options_.high_priority_share);
     GetCost cost;
-    for (size_t i = 0; i < kinds_.size(); i += 3) {
-      cost.runs.push_back({UseOfKind(i, lives), UseOfKind(i + 1, lives),
-                           UseOfKind(i + 2, lives)});
+    for (size_t i = 0; i < kinds_.size(); i += kKindsOfRun) {
+      cost.runs.push_back(
+          {UseOfKind(i, lives),
+           SumOf({UseOfKind(i + 1, lives), UseOfKind(i + 3, lives)}),
+           SumOf({UseOfKind(i + 2, lives), UseOfKind(i + 4, lives)})});
     }
     cost.data = SumOf(cost.runs, &RunGetCost::data);
     cost.filter = SumOf(cost.runs, &RunGetCost::filter);
@@ -250,7 +287,8 @@ class CacheModel {
     BlockKeys keys;
     keys.block_count = blocks.block_count;
     keys.own_keys = blocks.keys;
-    const double other_share = std::min(1.0, fpr * asks.asking_share);
+    const double other_share =
+        blocks.key_share * std::min(1.0, fpr * asks.asking_share);
     keys.older_key_share = asks.older_share * other_share;
     keys.absent_key_share = other_share;
     kind.groups = planning::BlockRates(keys, keys_, options_.missing_share);
@@ -278,7 +316,8 @@ class CacheModel {
 
   const GetCostOptions& options_;
   const std::vector<KeyGroup> keys_;
-  // Data, filter and index of each run in turn.
+  // The kinds of a RunLayout, for each run in turn.
+  static constexpr size_t kKindsOfRun = 5;
   std::vector<CachedKind> kinds_;
 };
 

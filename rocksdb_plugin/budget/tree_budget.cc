@@ -27,15 +27,16 @@ constexpr size_t kMostTrees = 1000;
 // of keys has changed by this share.
 constexpr double kKeyCountChange = 0.1;
 
-// Releases before 9.6 lack the option, which is then off.
+// Releases before 9.6 lack the option.
 template <typename Table>
-auto IsDecoupled(const Table& table, int /*preferred*/)
-    -> decltype(table.decouple_partitioned_filters) {
-  return table.decouple_partitioned_filters;
+auto CutsOf(const Table& table, int /*preferred*/)
+    -> decltype(table.decouple_partitioned_filters, PartitionCuts()) {
+  return table.decouple_partitioned_filters ? PartitionCuts::kDecoupled
+                                            : PartitionCuts::kCoupledTwice;
 }
 template <typename Table>
-bool IsDecoupled(const Table& /*table*/, double /*otherwise*/) {
-  return false;
+PartitionCuts CutsOf(const Table& /*table*/, double /*otherwise*/) {
+  return PartitionCuts::kCoupled;
 }
 
 }  // namespace
@@ -143,7 +144,7 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     options.get.data_block_bytes = static_cast<double>(table.block_size);
     options.get.metadata_block_bytes =
         static_cast<double>(table.metadata_block_size);
-    options.get.decoupled_partitions = IsDecoupled(table, 0);
+    options.get.partition_cuts = CutsOf(table, 0);
     options.get.missing_share = budget->missing_share;
     absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
         SweepTotalMemory(cost, view.live.runs, options);

@@ -504,8 +504,8 @@ TEST_F(CliTest, VerifyReportsOversizedPartitions) {
   const Json& file = document["files"][0];
   EXPECT_EQ(file["filter"], "expected");
   EXPECT_EQ(file["is_partitioned"], true);
-  // Since 10.0, RocksDB cuts filter partitions within data blocks, too.
-  if (ROWBLOOM_CLI_TEST_ROCKSDB_RELEASE >= 1000) {
+  // Since 10.6, RocksDB cuts filter partitions within data blocks, too.
+  if (ROWBLOOM_CLI_TEST_ROCKSDB_RELEASE >= 1006) {
     EXPECT_LE(file["largest_chunk_bytes"], 200);
     EXPECT_TRUE(document["column_families"][0]["warnings"].empty());
     return;

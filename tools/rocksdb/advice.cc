@@ -210,7 +210,7 @@ GetCostOptions ModelOf(const RocksDbTree& tree) {
   GetCostOptions options;
   options.data_block_bytes = static_cast<double>(tree.data_block_bytes);
   options.metadata_block_bytes = static_cast<double>(tree.metadata_block_bytes);
-  options.decoupled_partitions = tree.decoupled_partitions;
+  options.partition_cuts = tree.partition_cuts;
   TableSums sums;
   for (const RocksDbRun& run : tree.runs) {
     sums.entry_count += static_cast<double>(run.entry_count);

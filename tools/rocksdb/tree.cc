@@ -158,6 +158,13 @@ void SetKeyLayout(const std::string& path, const rdb::TableProperties& table,
   run->observed_fpr = file.observed_fpr().value_or(1);
 }
 
+// The option is that of the OPTIONS file, which has none before RocksDB 9.6.
+PartitionCuts CutsOf(const std::string& decouple_partitioned_filters) {
+  if (decouple_partitioned_filters.empty()) return PartitionCuts::kCoupled;
+  return decouple_partitioned_filters == "true" ? PartitionCuts::kDecoupled
+                                                : PartitionCuts::kCoupledTwice;
+}
+
 // A writer may delete SSTs while they are read. Then the list is read again,
 // and the SSTs that are new in it: each reading is shorter than the one before.
 constexpr int kMaxReadings = 10;
@@ -177,9 +184,8 @@ absl::StatusOr<RocksDbTree> TreeOf(
   RocksDbTree tree;
   tree.data_block_bytes = family.table.block_size;
   tree.metadata_block_bytes = family.table.metadata_block_size;
-  tree.decoupled_partitions =
-      family.options_file.TableOption(column_family,
-                                      "decouple_partitioned_filters") == "true";
+  tree.partition_cuts = CutsOf(family.options_file.TableOption(
+      column_family, "decouple_partitioned_filters"));
   tree.partitions_filters =
       family.table.partition_filters &&
       family.table.index_type ==

@@ -12,6 +12,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/get_cost.h"
 #include "tools/rocksdb/read_counts.h"
 
 namespace rowbloom::tools {
@@ -51,7 +52,7 @@ struct RocksDbTree {
   std::vector<RocksDbRun> runs;  // The newest first.
   uint64_t data_block_bytes = 0;
   uint64_t metadata_block_bytes = 0;
-  bool decoupled_partitions = false;
+  PartitionCuts partition_cuts = PartitionCuts::kCoupled;
   bool partitions_filters = false;   // partition_filters, with an index over it
   uint64_t column_family_count = 0;  // The database has as many.
   bool caches_metadata = false;      // cache_index_and_filter_blocks

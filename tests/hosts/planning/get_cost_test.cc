@@ -42,17 +42,22 @@ GetCostOptions SmallEntries() {
 TEST(GetCost, NothingIsReadWhereAllBlocksFit) {
   GetCostOptions options = SmallEntries();
   options.cache_bytes = kHugeCache;
-  for (const double exponent : {0.0, 0.99}) {
-    options.zipf_exponent = exponent;
-    const auto cost = ExpectedGetCost(kOneRun, {Setting(10, 0.01)}, options);
-    ASSERT_TRUE(cost.ok()) << cost.status();
-    EXPECT_EQ(cost->reads(), 0);
-    EXPECT_EQ(cost->data.hit_rate(), 1);
-    EXPECT_NEAR(cost->filter.asks, 1, kRelative);
-    const double maybes = 0.75 + 0.25 * 0.01;
-    EXPECT_NEAR(cost->data.asks, maybes, kRelative);
-    EXPECT_NEAR(cost->index.asks, maybes, kRelative);
-    EXPECT_NEAR(cost->total_us, 1 + 0.3 + 2 * 0.7 * maybes, 1e-5);
+  for (const PartitionCuts cuts :
+       {PartitionCuts::kCoupled, PartitionCuts::kCoupledTwice,
+        PartitionCuts::kDecoupled}) {
+    for (const double exponent : {0.0, 0.99}) {
+      options.partition_cuts = cuts;
+      options.zipf_exponent = exponent;
+      const auto cost = ExpectedGetCost(kOneRun, {Setting(10, 0.01)}, options);
+      ASSERT_TRUE(cost.ok()) << cost.status();
+      EXPECT_EQ(cost->reads(), 0);
+      EXPECT_EQ(cost->data.hit_rate(), 1);
+      EXPECT_NEAR(cost->filter.asks, 1, kRelative);
+      const double maybes = 0.75 + 0.25 * 0.01;
+      EXPECT_NEAR(cost->data.asks, maybes, kRelative);
+      EXPECT_NEAR(cost->index.asks, maybes, kRelative);
+      EXPECT_NEAR(cost->total_us, 1 + 0.3 + 2 * 0.7 * maybes, 1e-5);
+    }
   }
 }
 
@@ -83,7 +88,7 @@ TEST(GetCost, AllBlocksAreReadWithoutACache) {
 TEST(GetCost, SizesAreThoseOfRocksDb) {
   GetCostOptions options = SmallEntries();
   options.block_overhead_bytes = 0;
-  options.decoupled_partitions = true;
+  options.partition_cuts = PartitionCuts::kDecoupled;
   auto cost = ExpectedGetCost(kOneRun, {Setting(8, 0.02)}, options);
   ASSERT_TRUE(cost.ok()) << cost.status();
   EXPECT_NEAR(cost->data.bytes, 128e6, 1);
@@ -96,13 +101,23 @@ TEST(GetCost, SizesAreThoseOfRocksDb) {
   EXPECT_NEAR(cost->index.bytes, 1e6 + 1e6 / 4096, 1);
   // An index partition has 128 entries of 32 keys: 4096 keys. With 14.4 bits a
   // filter partition has 2048 keys, and cuts the index partition there.
-  options.decoupled_partitions = false;
+  options.partition_cuts = PartitionCuts::kCoupled;
   cost = ExpectedGetCost(kOneRun, {Setting(14.4, 0.001)}, options);
   EXPECT_NEAR(cost->filter.bytes, 1.8e6 + 1e6 / 2048, 1);
   EXPECT_NEAR(cost->index.bytes, 1e6 + 1e6 / 2048, 1);
+  // RocksDB from 9.6 on: 32 keys behind each 2048 have partitions of their own.
+  options.partition_cuts = PartitionCuts::kCoupledTwice;
+  cost = ExpectedGetCost(kOneRun, {Setting(14.4, 0.001)}, options);
+  EXPECT_NEAR(cost->filter.bytes, 1.8e6 + 2 * 1e6 / 2080, 1);
+  EXPECT_NEAR(cost->index.bytes, 1e6 + 2 * 1e6 / 2080, 1);
+  EXPECT_NEAR(cost->filter.block_count, 2 * 1e6 / 2080, 1e-3);
   // With 4 bits, the index partition cuts the filter.
-  cost = ExpectedGetCost(kOneRun, {Setting(4, 0.1)}, options);
-  EXPECT_NEAR(cost->filter.bytes, 0.5e6 + 1e6 / 4096, 1);
+  for (const PartitionCuts cuts :
+       {PartitionCuts::kCoupled, PartitionCuts::kCoupledTwice}) {
+    options.partition_cuts = cuts;
+    cost = ExpectedGetCost(kOneRun, {Setting(4, 0.1)}, options);
+    EXPECT_NEAR(cost->filter.bytes, 0.5e6 + 1e6 / 4096, 1);
+  }
 }
 
 TEST(GetCost, UniformGetsHitWhatIsCached) {

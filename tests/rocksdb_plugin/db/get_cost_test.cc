@@ -25,6 +25,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb/table_properties.h"
 #include "rocksdb/version.h"
+#include "rocksdb_plugin/rocksdb_release.h"
 #include "testing/keys.h"
 
 namespace rowbloom {
@@ -56,7 +57,8 @@ class CachedDb {
     table_.cache_index_and_filter_blocks = true;
     table_.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
 #if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 906
-    table_.decouple_partitioned_filters = options->decoupled_partitions;
+    table_.decouple_partitioned_filters =
+        options->partition_cuts == PartitionCuts::kDecoupled;
 #endif
     db_options_.env = env;
     db_options_.create_if_missing = true;
@@ -197,6 +199,12 @@ void ExpectNear(const GetCost& cost, const Reads& counted,
 const std::vector<TreeRun> kRuns = {{2000}, {20000}, {200000}};
 constexpr int kGets = 40000;
 
+// The ways in which the release can cut.
+std::vector<PartitionCuts> Cuts() {
+  if (testing::kRocksDbRelease < 906) return {PartitionCuts::kCoupled};
+  return {PartitionCuts::kCoupledTwice, PartitionCuts::kDecoupled};
+}
+
 std::vector<FilterSetting> BloomOf10Bits() {
   return std::vector<FilterSetting>(kRuns.size(),
                                     FilterCost::OfRocksDbBloom().ForBits(10));
@@ -212,20 +220,24 @@ TEST(DbGetCost, ModelExpectsTheReadsThatRocksDbCounts) {
                {400000, 0, 0.9, 0.5},
                {500000, 0.5, 0, 1},
                {800000, 0.2, 0.99, 0.2}};
-  const std::unique_ptr<rdb::Env> env(rdb::NewMemEnv(rdb::Env::Default()));
-  for (const auto& c : cases) {
-    GetCostOptions options;
-    options.cache_bytes = c.cache_bytes;
-    options.high_priority_share = c.pool;
-    options.zipf_exponent = c.zipf;
-    options.missing_share = c.missing;
-    CachedDb db(kRuns, BloomOf10Bits(), env.get(), &options);
-    const Reads counted = db.Count(kGets);
-    const auto cost = ExpectedGetCost(kRuns, BloomOf10Bits(), options);
-    ASSERT_TRUE(cost.ok()) << cost.status();
-    ExpectNear(*cost, counted,
-               absl::StrCat("cache ", c.cache_bytes, ", pool ", c.pool,
-                            ", zipf ", c.zipf, ", absent ", c.missing));
+  for (const PartitionCuts cuts : Cuts()) {
+    const std::unique_ptr<rdb::Env> env(rdb::NewMemEnv(rdb::Env::Default()));
+    for (const auto& c : cases) {
+      GetCostOptions options;
+      options.partition_cuts = cuts;
+      options.cache_bytes = c.cache_bytes;
+      options.high_priority_share = c.pool;
+      options.zipf_exponent = c.zipf;
+      options.missing_share = c.missing;
+      CachedDb db(kRuns, BloomOf10Bits(), env.get(), &options);
+      const Reads counted = db.Count(kGets);
+      const auto cost = ExpectedGetCost(kRuns, BloomOf10Bits(), options);
+      ASSERT_TRUE(cost.ok()) << cost.status();
+      ExpectNear(*cost, counted,
+                 absl::StrCat("cache ", c.cache_bytes, ", pool ", c.pool,
+                              ", zipf ", c.zipf, ", absent ", c.missing,
+                              ", cuts ", static_cast<int>(cuts)));
+    }
   }
 }
 
@@ -236,6 +248,7 @@ TEST(DbGetCost, PlanReadsLessThanTenBitsPerKey) {
   options.get.cache_bytes = 300000;
   options.get.zipf_exponent = 0.9;
   options.get.missing_share = 0.1;
+  options.get.partition_cuts = Cuts().front();
   const std::unique_ptr<rdb::Env> env10(rdb::NewMemEnv(rdb::Env::Default()));
   CachedDb db10(kRuns, BloomOf10Bits(), env10.get(), &options.get);
   const auto plan =

@@ -47,6 +47,19 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
+// Where RocksDB ends the partitions of an index and of a filter.
+enum class PartitionCuts {
+  // Both where the smaller one is full, between two data blocks: RocksDB before
+  // 9.6.
+  kCoupled,
+  // As kCoupled, but behind partitions that the filter ended each has one of a
+  // single data block: RocksDB from 9.6 on.
+  kCoupledTwice,
+  // Each where it is full: decouple_partitioned_filters, RocksDB's default from
+  // 10.6 on.
+  kDecoupled,
+};
+
 struct GetCostOptions {
   // The block cache. 0: no block is cached.
   uint64_t cache_bytes = uint64_t{1} << 30;
@@ -69,9 +82,7 @@ struct GetCostOptions {
   // The cache's own bytes for each block: its handle, its key, the object that
   // parses the block. RocksDB 7.8 takes about 180.
   double block_overhead_bytes = 180;
-  // If false, a filter partition ends where the index partition does, as in
-  // RocksDB before decouple_partitioned_filters: the smaller one decides.
-  bool decoupled_partitions = false;
+  PartitionCuts partition_cuts = PartitionCuts::kCoupled;
   // Share of gets whose key is nowhere in the tree. 0 to 1.
   double missing_share = 0.5;
   // The key of rank r is asked for in proportion to 1 / r^zipf_exponent. There
