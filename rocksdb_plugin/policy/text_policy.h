@@ -8,7 +8,8 @@
 //   error, so that CheckRocksDbOptions() and DB::Open() return it.
 //
 // Immutable once configured: DB::SetOptions() on a policy in use fails and
-// changes nothing.
+// changes nothing. From RocksDB 9.8 on it makes another policy, of which
+// CheckRocksDbOptions() returns the error.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_TEXT_POLICY_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_TEXT_POLICY_H_
