@@ -111,28 +111,7 @@ uint32_t ClaimedFormatVersion(const std::string& path, rdb::Env* env) {
   return version;
 }
 
-// The status of a failed Open(): Unimplemented for a newer format_version.
-absl::Status ExplainOpen(const std::string& path, rdb::Env* env,
-                         const rdb::Status& status) {
-  absl::Status explained = FromRocksDb(status);
-  if (!absl::IsDataLoss(explained) ||
-      status.ToString().find("unsupported format_version") ==
-          std::string::npos) {
-    return explained;
-  }
-  const uint32_t version = ClaimedFormatVersion(path, env);
-  if (version < kLeastNewerVersion || version > kMostPlausibleVersion) {
-    return explained;
-  }
-  return absl::UnimplementedError(absl::StrCat(
-      path, ": format_version ", version, " is newer than those that RocksDB ",
-      ROCKSDB_MAJOR, ".", ROCKSDB_MINOR, ".", ROCKSDB_PATCH,
-      " reads, which this program was built with; use one built with the "
-      "release that wrote the SST, or a later one"));
-}
-
-// --- Tables of LevelDB
-// --------------------------------------------------------
+// --- Tables of LevelDB ------------------------------------------------------
 
 // They end as RocksDB's of format_version 0 do: handle of the meta index,
 // handle of the index, padding, magic. RocksDB's meta index always names the
@@ -165,7 +144,8 @@ bool ReadVarint(std::string_view* bytes, uint64_t* value) {
 }
 
 // For a table that RocksDB opened, so that its meta index is undamaged, and
-// whose properties it did not find.
+// whose properties it did not find; or, from RocksDB 11 on, that it does not
+// read.
 bool IsOfLevelDb(const std::string& path, rdb::Env* env) {
   std::unique_ptr<rdb::RandomAccessFile> file;
   uint64_t file_bytes = 0;
@@ -193,15 +173,41 @@ bool IsOfLevelDb(const std::string& path, rdb::Env* env) {
          meta_index.find(kPropertiesName) == std::string::npos;
 }
 
+absl::Status LevelDbError(const std::string& path) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      path,
+      ": a table of LevelDB, whose filters RocksDB does not ask; LevelDB "
+      "checks them if its database is opened with Options::paranoid_checks"));
+}
+
 // The status of a table that RocksDB opened and that has no properties.
 absl::Status ExplainNoProperties(const std::string& path, rdb::Env* env) {
-  if (IsOfLevelDb(path, env)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        path,
-        ": a table of LevelDB, whose filters RocksDB does not ask; LevelDB "
-        "checks them if its database is opened with Options::paranoid_checks"));
-  }
+  if (IsOfLevelDb(path, env)) return LevelDbError(path);
   return absl::DataLossError(absl::StrCat(path, ": no table properties"));
+}
+
+// The status of a failed Open(): Unimplemented for a newer format_version.
+absl::Status ExplainOpen(const std::string& path, rdb::Env* env,
+                         const rdb::Status& status) {
+  // RocksDB from 11 on reads no format_version below 2.
+  if (status.IsNotSupported() && IsOfLevelDb(path, env)) {
+    return LevelDbError(path);
+  }
+  absl::Status explained = FromRocksDb(status);
+  if (!absl::IsDataLoss(explained) ||
+      status.ToString().find("unsupported format_version") ==
+          std::string::npos) {
+    return explained;
+  }
+  const uint32_t version = ClaimedFormatVersion(path, env);
+  if (version < kLeastNewerVersion || version > kMostPlausibleVersion) {
+    return explained;
+  }
+  return absl::UnimplementedError(absl::StrCat(
+      path, ": format_version ", version, " is newer than those that RocksDB ",
+      ROCKSDB_MAJOR, ".", ROCKSDB_MINOR, ".", ROCKSDB_PATCH,
+      " reads, which this program was built with; use one built with the "
+      "release that wrote the SST, or a later one"));
 }
 
 }  // namespace
