@@ -24,6 +24,7 @@
 
 #include "rocksdb/db.h"
 #include "rocksdb/options.h"
+#include "rocksdb/version.h"
 #include "rowbloom/redis/connection.h"
 #include "rowbloom/redis/redisson.h"
 
@@ -51,6 +52,19 @@ T Checked(absl::StatusOr<T> result) {
   return *std::move(result);
 }
 
+template <typename Open>
+std::unique_ptr<rocksdb::DB> Opened(const Open& open) {
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 911
+  std::unique_ptr<rocksdb::DB> db;
+  Check(open(&db));
+  return db;
+#else  // Before 9.11 DB::Open() takes a raw pointer.
+  rocksdb::DB* opened = nullptr;
+  Check(open(&opened));
+  return std::unique_ptr<rocksdb::DB>(opened);
+#endif
+}
+
 // A row goes into the filter first: a reader that finds it in the database must
 // not have been told "no" by the filter.
 void Write(const rowbloom::RedisAddress& redis, const std::string& path) {
@@ -59,9 +73,8 @@ void Write(const rowbloom::RedisAddress& redis, const std::string& path) {
                                                    kCodec, kRows, 0.01));
   rocksdb::Options options;
   options.create_if_missing = true;
-  rocksdb::DB* opened = nullptr;
-  Check(rocksdb::DB::Open(options, path, &opened));
-  const std::unique_ptr<rocksdb::DB> db(opened);
+  const auto db = Opened(
+      [&](auto* opened) { return rocksdb::DB::Open(options, path, opened); });
   for (int first = 0; first < kRows; first += kBatch) {
     std::vector<std::string> rows;
     for (int i = first; i < first + kBatch; ++i) rows.push_back(Row(i));
@@ -83,9 +96,9 @@ bool Read(const rowbloom::RedisAddress& redis, const std::string& path,
       Checked(RemoteRedissonFilter::Open(connection.get(), redis.name, kCodec));
   // The database comes first: rows that it shows were in the filter before, so
   // that the snapshot has them.
-  rocksdb::DB* opened = nullptr;
-  Check(rocksdb::DB::OpenForReadOnly({}, path, &opened));
-  const std::unique_ptr<rocksdb::DB> db(opened);
+  const auto db = Opened([&](auto* opened) {
+    return rocksdb::DB::OpenForReadOnly({}, path, opened);
+  });
   const uint64_t trips_before = filter.stats().round_trips;
   std::optional<rowbloom::RedissonSnapshot> snapshot;
   if (reader == kReaders - 1) snapshot = Checked(filter.Snapshot());
