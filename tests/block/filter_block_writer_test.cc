@@ -334,6 +334,30 @@ TEST(FilterBlockWriter, TheSinksErrorComesOutOfFinish) {
             absl::StatusCode::kResourceExhausted);
 }
 
+struct CountingObserver : FilterChunkObserver {
+  void OnChunk(uint64_t, uint64_t, const EncodedFilter&) override { ++chunks; }
+  void OnFinish(uint64_t) override { ++blocks; }
+  int chunks = 0;
+  int blocks = 0;
+};
+
+TEST(FilterBlockWriter, AnObserverSeesNoChunkThatTheSinkRefused) {
+  CountingObserver observer;
+  FailingSink full;
+  FilterBlockWriter refused(FilterOptions(), &full, &observer);
+  refused.Add("a", "b");
+  EXPECT_FALSE(refused.Finish().ok());
+  EXPECT_EQ(observer.chunks, 0);
+  EXPECT_EQ(observer.blocks, 0);
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  FilterBlockWriter writer(FilterOptions(), sink.get(), &observer);
+  writer.Add("a", "b");
+  EXPECT_TRUE(writer.Finish().ok());
+  EXPECT_EQ(observer.chunks, 1);
+  EXPECT_EQ(observer.blocks, 1);
+}
+
 TEST(FilterBlockWriterDeathTest, AddAfterFinishIsTheCallersMistake) {
   Writing writing({});
   ASSERT_TRUE(writing.writer.Finish().ok());
