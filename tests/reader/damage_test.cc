@@ -141,6 +141,24 @@ TEST(Damage, ALastKeyBeforeTheLastChunkIsDamage) {
       << status;
 }
 
+// docs/filter_block_format.md, "Properties": the first is the bloom type, of
+// three bytes; the second's number is at offset 3.
+TEST(Damage, APropertyOutOfOrderIsNamedWithItsOffset) {
+  std::string block = SmallBlock(BloomType::kRow).block;
+  const auto footer = block.size() - block::Footer::kSize;
+  const auto properties =
+      footer - util::LoadFixed<uint64_t>(block.data() + footer +
+                                         block::Footer::kPropertiesSize);
+  ASSERT_EQ(block[properties + 3], 2);
+  block[properties + 3] = 1;
+  testing::Reseal(&block);
+  const auto source = NewMemorySource(block, "resealed.sst");
+  EXPECT_EQ(
+      FilterReader::Open(source.get(), {}, {}).status(),
+      absl::DataLossError(absl::StrCat("resealed.sst: offset ", properties + 3,
+                                       ": property 1 follows 1")));
+}
+
 TEST(Damage, FooterBytesOfALaterVersionAreUnimplementedOrDamage) {
   const std::string block = SmallBlock(BloomType::kRow).block;
   const struct {
