@@ -3,6 +3,7 @@
 #include "cache/chunk_memory.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <iterator>
@@ -61,6 +62,13 @@ char* MapSlab(size_t size) {
 
 }  // namespace
 
+ChunkMemory::ChunkMemory(bool uses_huge_pages)
+    : uses_huge_pages_(uses_huge_pages),
+      page_bytes_(
+          std::max(kMinPageBytes, static_cast<size_t>(sysconf(_SC_PAGESIZE)))) {
+  RB_CHECK(kSlabBytes % page_bytes_ == 0);
+}
+
 ChunkMemory::~ChunkMemory() {
   RB_CHECK(taken_bytes_ == 0);
   for (const auto& [bytes, slab] : slabs_) {
@@ -77,8 +85,8 @@ size_t ChunkMemory::ResidentPages(const Slab& slab, const char* slab_bytes,
                                   const char* run, size_t size_bytes) const {
   const auto begin = static_cast<size_t>(run - slab_bytes);
   size_t pages = 0;
-  for (size_t page = (begin + kPageBytes - 1) / kPageBytes;
-       page < (begin + size_bytes) / kPageBytes; ++page) {
+  for (size_t page = (begin + page_bytes_ - 1) / page_bytes_;
+       page < (begin + size_bytes) / page_bytes_; ++page) {
     pages += slab.resident[page];
   }
   return pages;
@@ -89,7 +97,7 @@ void ChunkMemory::AddRun(char* run, size_t size_bytes) {
   const auto slab = SlabOf(run);
   const bool is_resident =
       ResidentPages(slab->second, slab->first, run, size_bytes) > 0 ||
-      size_bytes < 2 * kPageBytes;
+      size_bytes < 2 * page_bytes_;
   (is_resident ? resident_runs_ : other_runs_).insert({size_bytes, run});
 }
 
@@ -107,7 +115,7 @@ bool ChunkMemory::AddSlab() {
   if (uses_huge_pages_ && madvise(bytes, kSlabBytes, MADV_HUGEPAGE) == 0) {
     // The first touch makes all of it resident.
     slab.resident.set();
-    resident_pages_ += kPagesOfSlab;
+    resident_pages_ += kSlabBytes / page_bytes_;
   } else {
     madvise(bytes, kSlabBytes, MADV_NOHUGEPAGE);
   }
@@ -137,8 +145,8 @@ char* ChunkMemory::Take(size_t size_bytes) {
   if (run_size > size) AddRun(run + size, run_size - size);
   const auto slab = SlabOf(run);
   const auto begin = static_cast<size_t>(run - slab->first);
-  for (size_t page = begin / kPageBytes;
-       page < (begin + size + kPageBytes - 1) / kPageBytes; ++page) {
+  for (size_t page = begin / page_bytes_;
+       page < (begin + size + page_bytes_ - 1) / page_bytes_; ++page) {
     resident_pages_ += !slab->second.resident[page];
     slab->second.resident[page] = true;
   }
@@ -182,10 +190,10 @@ void ChunkMemory::SetCapacity(size_t capacity_bytes) {
 }
 
 void ChunkMemory::GiveBackBeyondSlack() {
-  while (resident_pages_ * kPageBytes > taken_bytes_ + slack_bytes_ &&
+  while (resident_pages_ * page_bytes_ > taken_bytes_ + slack_bytes_ &&
          !resident_runs_.empty()) {
     const auto [size, run] = *resident_runs_.rbegin();
-    if (size < 2 * kPageBytes) return;  // It may have no whole page.
+    if (size < 2 * page_bytes_) return;  // It may have no whole page.
     GiveBack(run, size);
   }
 }
@@ -201,9 +209,9 @@ void ChunkMemory::GiveBack(char* run, size_t size_bytes) {
     return;
   }
   const auto begin = static_cast<size_t>(run - slab->first);
-  const size_t first = (begin + kPageBytes - 1) / kPageBytes;
-  const size_t end = (begin + size_bytes) / kPageBytes;
-  madvise(slab->first + first * kPageBytes, (end - first) * kPageBytes,
+  const size_t first = (begin + page_bytes_ - 1) / page_bytes_;
+  const size_t end = (begin + size_bytes) / page_bytes_;
+  madvise(slab->first + first * page_bytes_, (end - first) * page_bytes_,
           MADV_DONTNEED);
   for (size_t page = first; page < end; ++page) {
     slab->second.resident[page] = false;
@@ -230,7 +238,7 @@ ChunkBytes::~ChunkBytes() {
 
 size_t ChunkMemory::resident_bytes() const {
   std::lock_guard<std::mutex> lock(mutex_);
-  return resident_pages_ * kPageBytes;
+  return resident_pages_ * page_bytes_;
 }
 
 size_t ChunkMemory::taken_bytes() const {

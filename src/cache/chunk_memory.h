@@ -38,8 +38,7 @@ class ChunkMemory {
   static constexpr size_t kMinBytes = 1024;
   static constexpr size_t kSlabBytes = 2 << 20;
 
-  explicit ChunkMemory(bool uses_huge_pages)
-      : uses_huge_pages_(uses_huge_pages) {}
+  explicit ChunkMemory(bool uses_huge_pages);
   // All that was taken must have been returned.
   ~ChunkMemory();
   ChunkMemory(const ChunkMemory&) = delete;
@@ -57,12 +56,11 @@ class ChunkMemory {
   size_t taken_bytes() const;
 
  private:
-  static constexpr size_t kPageBytes = 4096;
-  static constexpr size_t kPagesOfSlab = kSlabBytes / kPageBytes;
+  static constexpr size_t kMinPageBytes = 4096;
   static constexpr size_t kGranuleBytes = 64;
 
   struct Slab {
-    std::bitset<kPagesOfSlab> resident;
+    std::bitset<kSlabBytes / kMinPageBytes> resident;  // By page.
   };
   using Slabs = std::map<char*, Slab>;  // By first byte.
   // Free runs by size and address.
@@ -82,6 +80,7 @@ class ChunkMemory {
   void GiveBack(char* run, size_t size_bytes);
 
   const bool uses_huge_pages_;
+  const size_t page_bytes_;  // Of the system: 4, 16 or 64 KiB.
   mutable std::mutex mutex_;
   Slabs slabs_;
   std::map<char*, size_t> runs_;  // All free runs, by address.
