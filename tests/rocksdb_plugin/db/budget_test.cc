@@ -238,9 +238,8 @@ TEST(DbBudget, ATotalMemoryLowersTheBitsThatDoNotFit) {
       RocksDbComposedOptions composed;
       composed.total_memory_bytes = total_memory_bytes;
       BudgetDb db;
-      // The default since RocksDB 8.4 makes fewer levels of these keys. A false
-      // positive is then rarer, so the plan spends 1.5 bits less where all
-      // fits.
+      // The default since RocksDB 8.4 makes another tree of these keys, for
+      // which the plan spends 1.5 bits less where all fits.
       db.options.level_compaction_dynamic_level_bytes = false;
       db.Open(is_native ? NewRocksDbFilterPolicy(native)
                         : NewRocksDbComposedPolicy(composed),
