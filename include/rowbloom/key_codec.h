@@ -164,6 +164,8 @@ class KeyCodec {
 
   // Decodes a flat key. InvalidArgument names the first bad offset. The bytes
   // after the last segment are ignored; `suffix`, if given, receives them.
+  // After an error, *segments are those before that offset, and *suffix is
+  // empty.
   absl::Status Decode(std::string_view key, std::vector<std::string>* segments,
                       std::string* suffix = nullptr) const;
   // For a codec of two segments (checked); row and qualifier must not be null.

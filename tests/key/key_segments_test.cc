@@ -176,6 +176,17 @@ TEST(KeySegments, DecodeUndoesEncode) {
   }
 }
 
+TEST(KeySegments, ASegmentThatIsNotWholeIsNamedByItsNumberAndNotDecoded) {
+  const KeyCodec codec = Codec("fixed:2,delimiter:/,length:1");
+  std::vector<std::string> segments = {"old"};
+  std::string suffix = "old";
+  EXPECT_EQ(codec.Decode("abc/\x05xyz", &segments, &suffix),
+            absl::InvalidArgumentError("key of 8 bytes: segment 3 (length:1) "
+                                       "at 4 is not whole"));
+  EXPECT_EQ(segments, std::vector<std::string>({"ab", "c"}));
+  EXPECT_EQ(suffix, "");
+}
+
 TEST(KeySegments, SegmentsThatACodecCannotHoldAreRefusedAndNothingIsAppended) {
   const KeyCodec codec = Codec("fixed:2,delimiter:/,length:1");
   std::string key = "before";
