@@ -159,6 +159,53 @@ TEST(Damage, APropertyOutOfOrderIsNamedWithItsOffset) {
                                        ": property 1 follows 1")));
 }
 
+// Lookups answer "no" beyond the last key, and that of no property is empty.
+TEST(Damage, ChunksWithoutALastKeyAreDamage) {
+  std::string block = testing::WriteBlock(
+      testing::BlockOptions("blocked_bloom", 10, 256), {{"", ""}});
+  // Field 9, of a key of kind 1 and no bytes, becomes one that readers skip.
+  const size_t at = block.rfind(std::string("\x09\x02\x01\x00", 4));
+  ASSERT_NE(at, std::string::npos);
+  block[at] = 0x7f;
+  testing::Reseal(&block);
+  const auto source = NewMemorySource(block, "resealed.sst");
+  const absl::Status status = FilterReader::Open(source.get(), {}, {}).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_NE(status.ToString().find("contradict each other"), std::string::npos)
+      << status;
+}
+
+TEST(Damage, AnErrorInTheChunkIndexNamesTheOffsetOfItsEntry) {
+  std::string block = SmallBlock(BloomType::kRow).block;
+  const size_t footer = block.size() - block::Footer::kSize;
+  const auto u64 = [&](size_t field) {
+    return util::LoadFixed<uint64_t>(block.data() + footer + field);
+  };
+  const uint64_t index = u64(block::Footer::kIndexOffset);
+  const uint64_t end = index + u64(block::Footer::kIndexSize);
+  // The first entry with a kind that does not exist.
+  std::string unknown_kind = block;
+  unknown_kind[index] = 9;
+  testing::Reseal(&unknown_kind);
+  // One more than all keys of the chunks.
+  std::string more_keys = block;
+  const size_t key_count = block.find(std::string("\x05\x02", 2), end);
+  ASSERT_NE(key_count, std::string::npos);
+  more_keys[key_count + 2] ^= 1;
+  testing::Reseal(&more_keys);
+  const auto message = [](const std::string& bytes) {
+    const auto source = NewMemorySource(bytes, "resealed.sst");
+    return FilterReader::Open(source.get(), {}, {}).status().ToString();
+  };
+  EXPECT_EQ(message(unknown_kind),
+            absl::StrCat("DATA_LOSS: resealed.sst: offset ", index,
+                         ": malformed key in the chunk index"));
+  EXPECT_EQ(message(more_keys).find(absl::StrCat(
+                "DATA_LOSS: resealed.sst: offset ", end, ": the index has ")),
+            0u)
+      << message(more_keys);
+}
+
 TEST(Damage, FooterBytesOfALaterVersionAreUnimplementedOrDamage) {
   const std::string block = SmallBlock(BloomType::kRow).block;
   const struct {
