@@ -265,6 +265,14 @@ TEST_F(LruDeathTest, ReleasingTwiceIsCheckedWhileTheEntryLives) {
   EXPECT_DEATH(cache_->Release(held), "check failed");
 }
 
+TEST_F(LruTest, OneShardThatWasAskedForTakesAnEntryOfAllItsCapacity) {
+  constexpr size_t kCapacity = 64 << 20;
+  MakeCache(kCapacity, 0);
+  EXPECT_TRUE(Put(1, {kCapacity - kOverhead}));
+  MakeCache(kCapacity, -1);
+  EXPECT_FALSE(Put(1, {kCapacity - kOverhead}));
+}
+
 TEST_F(LruDeathTest, ShardBitsOutOfRangeAreChecked) {
   EXPECT_DEATH(NewShardedLruCache({1000, -2}), "shard_bits must be");
   EXPECT_DEATH(NewShardedLruCache({1000, 17}), "shard_bits must be");

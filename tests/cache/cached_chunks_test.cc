@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "cache/cached_chunks.h"
+
+#include <cstddef>
+#include <memory>
+
+#include "gtest/gtest.h"
+#include "rowbloom/filter_cache.h"
+#include "util/epoch.h"
+
+namespace rowbloom::cache {
+namespace {
+
+constexpr size_t kChunks = 3;
+constexpr size_t kCharge = 1000;
+// Of two chunks, but not of three.
+constexpr size_t kCapacity = 2 * kCharge + kCharge / 2;
+
+class AnyFilter : public CachedFilter {};
+
+class CachedChunksTest : public ::testing::Test {
+ protected:
+  // The number of lookups that answer without a try after a failure.
+  int PauseAfterFailure() {
+    chunks_.PauseAfterFailure(0);
+    int pause = 0;
+    while (!chunks_.PauseEnds(0)) ++pause;
+    return pause;
+  }
+  void Put(size_t chunk) {
+    chunks_.Put(chunk, std::make_unique<AnyFilter>(), kCharge);
+  }
+  bool IsFound(size_t chunk) {
+    const util::EpochGuard guard;
+    return chunks_.Find(chunk) != nullptr;
+  }
+
+  const std::unique_ptr<FilterCache> cache_ =
+      NewShardedLruCache({kCapacity, 0});
+  CachedChunks chunks_{{cache_.get(), 1, true}, kChunks};
+};
+
+TEST_F(CachedChunksTest, ALoadThatSucceedsEndsTheFailuresInARow) {
+  EXPECT_EQ(PauseAfterFailure(), 0);
+  EXPECT_EQ(PauseAfterFailure(), 2);
+  EXPECT_EQ(PauseAfterFailure(), 6);
+  chunks_.EndLoad(0);
+  EXPECT_EQ(PauseAfterFailure(), 0);
+  EXPECT_EQ(PauseAfterFailure(), 2);
+}
+
+TEST_F(CachedChunksTest, AChunkThatWasFoundStaysAndOneThatWasNotIsEvicted) {
+  Put(0);
+  Put(1);
+  EXPECT_TRUE(IsFound(0));
+  Put(2);
+  EXPECT_TRUE(IsFound(0));
+  EXPECT_FALSE(IsFound(1));
+  EXPECT_TRUE(IsFound(2));
+}
+
+}  // namespace
+}  // namespace rowbloom::cache
