@@ -63,6 +63,17 @@ TEST(FilterDescriptor, UnitSizesThatOverflowAreDataLoss) {
   EXPECT_EQ(CodeOfParsing(BytesOf(descriptor)), absl::StatusCode::kDataLoss);
 }
 
+TEST(FilterDescriptor, MoreUnitsThanThereCanBeAreNotParsed) {
+  for (size_t units = 0; units <= 255; ++units) {
+    std::string bytes = "\x01\x04\x00\x07\x01"s;
+    bytes[2] = static_cast<char>(units);
+    for (size_t i = 0; i < units; ++i) bytes += "\x00\x00\x00\x00\x00"s;
+    EXPECT_EQ(CodeOfParsing(bytes), units <= FilterDescriptor::kMaxUnits
+                                        ? absl::StatusCode::kOk
+                                        : absl::StatusCode::kDataLoss);
+  }
+}
+
 TEST(FilterDescriptor, AUnitOfAnotherSizeIsRefused) {
   const std::string bytes(384 + 64, 'x');
   FilterDescriptor descriptor = kExample;
