@@ -50,6 +50,25 @@ TEST(FalsePositiveMemo, DoesNotDenyAnotherKeyWithTheSameDigest) {
   EXPECT_FALSE(memo.Denies(5, there));
 }
 
+// Digests that a caller gives stand for keys that no search finds.
+TEST(FalsePositiveMemo, ComparesEachPartOfAKey) {
+  const KeyDigest digest{1};
+  const auto key = [&](std::string_view row, std::string_view qualifier) {
+    return FilterKey::RowCol(row, qualifier, DigestBytes(row), digest);
+  };
+  FalsePositiveMemo memo(1 << 20);
+  memo.Remember(5, key("m", "m"));
+  EXPECT_TRUE(memo.Denies(5, key("m", "m")));
+  for (const char* other : {"a", "z", ""}) {
+    EXPECT_FALSE(memo.Denies(5, key("m", other)));
+    EXPECT_FALSE(memo.Denies(5, key(other, "m")));
+  }
+  const FilterKey row = FilterKey::Row("m");
+  memo.Remember(5, row);
+  EXPECT_TRUE(memo.Denies(5, row));
+  EXPECT_FALSE(memo.Denies(5, FilterKey::Prefix("m")));
+}
+
 TEST(FalsePositiveMemo, StaysWithinItsCapacity) {
   FalsePositiveMemo memo(20000);
   const std::string qualifier(100, 'q');
