@@ -183,6 +183,13 @@ TEST_P(AskOneChunk, AnOfferForAnotherChunksKeyIsKeptAndAnswersMaybe) {
   EXPECT_EQ(Ask(*reader_, present_), FilterAnswer::kMaybe);
 }
 
+TEST_P(AskOneChunk, AnOfferForAKeyOutsideOfTheIndexIsKeptAndAnswersNo) {
+  const FilterLoad load = LoadFor(*reader_, present_);
+  EXPECT_EQ(reader_->Offer(load, file_.BytesOf(load), FilterKey::Row("~")),
+            FilterAnswer::kNo);
+  EXPECT_EQ(Ask(*reader_, present_), FilterAnswer::kMaybe);
+}
+
 TEST_P(AskOneChunk, WithoutRoomAnOfferAnswersAndIsNotAskedForAgainSoon) {
   cache_->SetCapacity(cache_->GetUsage().usage_bytes + 3000);
   FilterLoad load;

@@ -237,6 +237,19 @@ TEST(FilterReader, DamageToAChunkAfterOpenAnswersMaybeForThisChunkOnly) {
                         ": checksum of filter unit 0"));
 }
 
+TEST(FilterReader, TheFirstChunkBeginsWithTheFirstKey) {
+  for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+    FilterOptions options = Options(type);
+    options.rowcol_adds_rows = false;
+    TestFile file(options, EvenRows(5000));
+    const auto reader = file.Open();
+    const FilterChunkInfo first = reader->Chunks().front();
+    EXPECT_EQ(first.first_row, NumberedRow(0));
+    EXPECT_EQ(first.first_has_qualifier, type == BloomType::kRowCol);
+    EXPECT_EQ(first.first_qualifier, type == BloomType::kRowCol ? "q0" : "");
+  }
+}
+
 TEST(FilterReader, ARangeOutsideTheFileIsDataLoss) {
   const TestFile file("short");
   for (const FilterBlockRange& range :

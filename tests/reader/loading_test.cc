@@ -99,6 +99,21 @@ TEST_P(LoadingTest, APrefetchReadsNothingThatAClosedReaderLeft) {
   EXPECT_EQ(counting_.read_count(), 1u);
 }
 
+TEST_P(LoadingTest, APrefetchReadsWhatOtherReadersLeftOut) {
+  options_.file_id = 9;
+  options_.loading = FilterLoading::kAlways;
+  const auto other = testing::OpenOrDie(&counting_, options_);
+  EXPECT_TRUE(other->MayContain(NumberedRow(0)));  // Loads the first chunk.
+  ASSERT_GT(other->properties().chunk_count, 1u);
+  options_.prefetch = true;
+  const auto reader = testing::OpenOrDie(&counting_, options_);
+  EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads],
+            reader->properties().chunk_count - 1);
+  counting_.Reset();
+  EXPECT_LT(CountFalsePositives(*reader, kRows), kRows / 20);
+  EXPECT_EQ(counting_.read_count(), 0u);
+}
+
 TEST_P(LoadingTest, APrefetchThatFailsIsNoErrorAndIsCounted) {
   options_.prefetch = true;
   file_.source.FailRead(2);
