@@ -166,6 +166,20 @@ TEST(Misplaced, ChunksThatAreSwappedOrCopiedAreSeenAndLoseNoRow) {
   delete_chunks.chunk_size_bytes = 8;
   delete_chunks.max_fold = 0;
   cases.push_back({"delete_family", testing::SmallHFile(delete_chunks, 50)});
+  // Chunks of both filters take turns, and have no key in common.
+  HFileWriterOptions both_chunks = delete_chunks;
+  both_chunks.bloom_type = BloomType::kRowPrefixFixedLength;
+  both_chunks.prefix_length_bytes = 2;
+  both_chunks.block_size_bytes = 128;
+  std::vector<HFileCell> deletes;
+  std::vector<std::string> deleted_rows;
+  for (int i = 10; i < 60; ++i) {
+    deleted_rows.push_back(std::to_string(i) + " and more");
+  }
+  for (const std::string& row : deleted_rows) {
+    deletes.push_back(testing::FamilyDelete(row));
+  }
+  cases.push_back({"both", testing::WriteHFile(both_chunks, deletes)});
   size_t pairs = 0;
   for (const DamageCase& c : cases) {
     SCOPED_TRACE(c.name);
