@@ -69,6 +69,60 @@ TEST_P(CellDecoderTest, DamageIsAnErrorOrOtherCells) {
   }
 }
 
+// A block of one cell, "r", "cf", "q", whose DIFF flags are `flags`.
+std::string DiffBlock(char flags) {
+  const std::string_view front(
+      "\0\3"
+      "\0\0\0\0"
+      "\2cf",
+      9);
+  // Sizes of key and value, bytes in common, row, qualifier, timestamp, type.
+  const std::string_view cell(
+      "\20\1\0"
+      "\0\1r"
+      "q"
+      "\5"
+      "\4"
+      "v",
+      10);
+  return std::string(front) + flags + std::string(cell);
+}
+
+TEST(CellDecoder, TheFirstCellOfADiffBlockRefersToNoOther) {
+  EXPECT_EQ(Decode({}, kEncodedDataMagic, DiffBlock(0)), absl::OkStatus());
+  for (const char flags : {4, 8, 12}) {  // The type, the timestamp, both.
+    EXPECT_EQ(Decode({}, kEncodedDataMagic, DiffBlock(flags)).code(),
+              absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST(CellDecoder, ARowIndexIsOfTheSizeThatItSays) {
+  // The encoding, the number of rows, the size of all cells.
+  const auto start = [](std::string_view block) {
+    CellDecoder decoder({});
+    return decoder.Start(kEncodedDataMagic, block).code();
+  };
+  EXPECT_EQ(start(std::string_view("\0\7"
+                                   "\0\0\0\0"
+                                   "\0\0\0\0",
+                                   10)),
+            absl::StatusCode::kOk);
+  EXPECT_EQ(start(std::string_view("\0\7"
+                                   "\0\0\0\1"
+                                   "\0\0\0\0",
+                                   10)),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(start(std::string_view("\0\7"
+                                   "\0\0\0\0"
+                                   "\0\0\0\1",
+                                   10)),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(start(std::string_view("\0\7"
+                                   "\0\0\0",
+                                   5)),
+            absl::StatusCode::kDataLoss);
+}
+
 TEST(CellDecoder, NamesAnEncodingThatItDoesNotKnow) {
   const absl::Status status =
       Decode({}, kEncodedDataMagic, std::string_view("\0\6", 2));
