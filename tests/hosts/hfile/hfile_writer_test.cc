@@ -193,6 +193,27 @@ TEST(HFileWriter, KeepsFileInfoButWhatItSaysItself) {
   EXPECT_EQ(info.count("BLOOM_FILTER_PARAM"), 0);
 }
 
+TEST(HFileWriter, FileInfoHasTheAverageSizesAndSaysThatTagsAreNotCompressed) {
+  HFileWriterOptions options;
+  options.has_tags = true;
+  std::vector<HFileCell> cells = {Put("row1", "a", std::string(10, 'v')),
+                                  Put("row2", "b", std::string(33, 'v'))};
+  const OpenHFile file(testing::WriteHFile(options, cells));
+  const auto& info = file->properties().file_info;
+  // "row1", "cf", "a" with their sizes, timestamp and type.
+  EXPECT_EQ(info.at("hfile.AVG_KEY_LEN"), std::string("\0\0\0\x13", 4));
+  EXPECT_EQ(info.at("hfile.AVG_VALUE_LEN"), std::string("\0\0\0\x15", 4));
+  EXPECT_EQ(info.at("hfile.TAGS_COMPRESSED"), std::string(1, '\0'));
+}
+
+TEST(HFileWriterDeathTest, ASecondFinishIsTheCallersMistake) {
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  const auto writer = *HFileWriter::Make({}, sink.get());
+  EXPECT_EQ(writer->Finish(), absl::OkStatus());
+  EXPECT_DEATH((void)writer->Finish(), "check failed");
+}
+
 TEST(HFileWriter, WritesMetaBlocksThatAreReadByTheirNames) {
   for (const auto compression :
        {HFileCompression::kNone, HFileCompression::kGz}) {
