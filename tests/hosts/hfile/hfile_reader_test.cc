@@ -341,6 +341,47 @@ TEST(HFileReader, ABlockOfUnknownTypeIsPassedOver) {
   EXPECT_EQ(file->Verify(false).code(), absl::StatusCode::kUnimplemented);
 }
 
+TEST(HFileReader, CellsBehindABlockOfUnknownTypeAreRead) {
+  HFileWriterOptions options = ManyChunks(BloomType::kRow);
+  options.checksum = HFileChecksum::kNull;
+  std::string bytes = SmallHFile(options);
+  const auto count = [](const std::string& of) {
+    const OpenHFile file(of);
+    const auto cells = file->NewCellReader();
+    HFileCell cell;
+    int found = 0;
+    while (cells->Next(&cell)) ++found;
+    EXPECT_EQ(cells->status(), absl::OkStatus());
+    return found;
+  };
+  const int cells = count(bytes);
+  const size_t chunk = bytes.find("BLMFBLK2");
+  ASSERT_LT(chunk, bytes.rfind("DATABLK*"));
+  bytes.replace(chunk, 8, "NEWBLOCK");
+  EXPECT_EQ(count(bytes), cells);
+}
+
+TEST(HFileReader, VerifyCountsTheDeletesOfFamilies) {
+  const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  for (const char count : {3, 4, 5}) {  // SmallHFile() has 4.
+    const OpenHFile file(
+        WithInfo(bytes, "DELETE_FAMILY_COUNT", std::string(7, '\0') + count));
+    EXPECT_EQ(file->Verify(true).code(),
+              count == 4 ? absl::StatusCode::kOk : absl::StatusCode::kDataLoss);
+  }
+}
+
+TEST(HFileReader, TheExplanationOfADamagedChunkIsMaybe) {
+  std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
+  const uint64_t chunk =
+      OpenHFile(bytes)->general_filter().chunks.front().offset;
+  bytes[static_cast<size_t>(chunk) + 40] ^= 1;
+  const OpenHFile file(bytes);
+  const HFileExplanation why = file->Explain("row01", std::nullopt);
+  EXPECT_TRUE(why.may_contain);
+  EXPECT_EQ(why.status.code(), absl::StatusCode::kDataLoss);
+}
+
 TEST(HFileReader, ADamagedTypeOfBlockIsNotANewOne) {
   const std::string bytes = SmallHFile(ManyChunks(BloomType::kRow));
   for (const char* magic : {"DATABLK*", "BLMFBLK2", "IDXROOT2", "BLMFMET2"}) {
@@ -465,6 +506,46 @@ TEST(HFileReader, ChunksOfAnotherFileOfTheSameIdDenyNothing) {
   }
   const OpenHFile second(other, options);
   for (const std::string& row : rows) EXPECT_TRUE(second->MayContain(row));
+}
+
+TEST(HFileReader, AChunkThatTheCacheHasDroppedIsLoadedAgain) {
+  const auto cache = NewShardedLruCache({1 << 20});
+  HFileReaderOptions options;
+  options.cache = cache.get();
+  const OpenHFile file(SmallHFile(ManyChunks(BloomType::kRow)), options);
+  EXPECT_LT(CountMaybe(*file), 3);
+  cache->SetCapacity(0);
+  EXPECT_EQ(cache->GetUsage().entry_count, 0);
+  cache->SetCapacity(1 << 20);
+  EXPECT_LT(CountMaybe(*file), 3);
+}
+
+// Each row's delete is a key of one filter, and its row of the other.
+TEST(HFileReader, ChunksOfBothFiltersAreOneChain) {
+  HFileWriterOptions options = ManyChunks(BloomType::kRow);
+  options.block_size_bytes = 256;
+  std::vector<HFileCell> cells;
+  std::vector<std::string> rows;
+  for (int i = 0; i < 60; ++i) rows.push_back("row" + std::to_string(100 + i));
+  for (const std::string& row : rows) {
+    cells.push_back(testing::FamilyDelete(row));
+  }
+  const OpenHFile file(WriteHFile(options, cells));
+  const auto& general = file->general_filter().chunks;
+  const auto& deletes = file->delete_family_filter().chunks;
+  ASSERT_GT(general.size(), 1u);
+  ASSERT_GT(deletes.size(), 1u);
+  EXPECT_LT(deletes.front().offset, general.back().offset);
+  EXPECT_LT(general.front().offset, deletes.back().offset);
+  EXPECT_EQ(file->Verify(true), absl::OkStatus());
+  int maybe = 0;
+  for (const std::string& row : rows) {
+    EXPECT_TRUE(file->MayContain(row));
+    EXPECT_TRUE(file->MayContainFamilyDelete(row));
+    maybe += file->MayContain(row + "x") ? 1 : 0;
+    maybe += file->MayContainFamilyDelete(row + "x") ? 1 : 0;
+  }
+  EXPECT_LT(maybe, 20);
 }
 
 TEST(HFileReader, GivenIdsAreBelow2To63) {
