@@ -83,5 +83,21 @@ TEST(FilterInfo, MayContainAsksAsRocksDbWould) {
   EXPECT_TRUE(RocksDbFilterMayContain(RocksDbFilterInfo(), "anything"));
 }
 
+// A filter whose codec has no columns cannot deny what such an extractor makes
+// of the bound of a scan.
+TEST(FilterInfo, BoundsOfColumnsAreMaybeWhereAnExtractorMapsThem) {
+  const std::string blob =
+      BlobOf("row", EncodeMetadata(BloomType::kRow, KeyCodec::WholeKey()));
+  const auto info = ParseRocksDbFilter(blob);
+  ASSERT_TRUE(info.ok());
+  const auto bound = "row\0\1qualifier\0"sv;
+  EXPECT_FALSE(RocksDbFilterMayContain(*info, bound));
+  RocksDbOptions columns;
+  columns.key_codec = KeyCodec::Ordered();
+  const auto extractor = NewRowPrefixExtractor(columns);
+  EXPECT_TRUE(RocksDbFilterMayContain(*info, bound));
+  EXPECT_FALSE(RocksDbFilterMayContain(*info, "row\0\1qualifier"sv));
+}
+
 }  // namespace
 }  // namespace rowbloom::plugin

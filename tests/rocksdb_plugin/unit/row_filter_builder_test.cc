@@ -91,6 +91,23 @@ TEST(RowFilterBuilder, CountIsZeroUntilSomethingIsAddedAndAfterFinish) {
   EXPECT_GT(builder.EstimateEntriesAdded(), 0);
 }
 
+// With three key levels, the builder keeps the last entry.
+TEST(RowFilterBuilder, AnEmptyKeyIsAddedThoughItIsTheFirst) {
+  for (const char* codec : {"ordered,ordered", "ordered,ordered,ordered"}) {
+    RowFilterBuilder builder(
+        OptionsFor(BloomType::kRowCol, *KeyCodec::Parse(codec)), false);
+    builder.AddKey("");
+    EXPECT_EQ(builder.EstimateEntriesAdded(), 1);
+    builder.AddKey("");
+    EXPECT_EQ(builder.EstimateEntriesAdded(), 1);
+    builder.AddKey("key");
+    EXPECT_EQ(builder.EstimateEntriesAdded(), 2);
+    const Finished finished = Finish(&builder);
+    EXPECT_TRUE(finished.MayMatch(""));
+    EXPECT_TRUE(finished.MayMatch("key"));
+  }
+}
+
 TEST(RowFilterBuilder, VersionsPrefixesAndRowsCollapse) {
   RowFilterBuilder builder(OptionsFor(BloomType::kRowCol), false);
   for (std::string_view entry :

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "policy/filter_info.h"
 #include "rowbloom/rocksdb.h"
@@ -16,6 +17,7 @@ namespace rowbloom::plugin {
 namespace {
 
 using rdb::Slice;
+using ::testing::ElementsAre;
 using std::string_view_literals::operator""sv;
 
 // Returns a filter over the keys "0".."99".
@@ -118,6 +120,12 @@ TEST(RowFilterReader, BoundsOfColumnsAreMaybeWhereAnExtractorMapsThem) {
     rows.key_codec = KeyCodec::Ordered();
     const auto extractor = NewRowPrefixExtractor(rows);
     EXPECT_TRUE(reader.MayMatch(bound));
+    Slice entries[] = {"absent", bound, "7", "absent", bound};
+    Slice* asked[] = {&entries[0], &entries[1], &entries[2], &entries[3],
+                      &entries[4]};
+    bool may_match[5] = {};
+    reader.MayMatch(5, asked, may_match);
+    EXPECT_THAT(may_match, ElementsAre(false, true, true, false, true));
   }
   EXPECT_FALSE(reader.MayMatch(bound));
 }
