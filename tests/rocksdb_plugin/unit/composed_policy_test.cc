@@ -251,6 +251,10 @@ TEST(ComposedPolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
   rdb::Status error;
   EXPECT_EQ(NewRocksDbComposedPolicy(options, &error), nullptr);
   EXPECT_THAT(error.ToString(), HasSubstr("bits_per_key 0"));
+  options = {};
+  options.size_ratio = 1;
+  EXPECT_EQ(NewRocksDbComposedPolicy(options, &error), nullptr);
+  EXPECT_THAT(error.ToString(), HasSubstr("size_ratio 1"));
   EXPECT_NE(NewRocksDbComposedPolicy({}, &error), nullptr);
   EXPECT_TRUE(error.ok());
 }

@@ -159,8 +159,9 @@ TEST(MisspeltPolicy, RightTextIsRead) {
   for (const std::string text :
        {"rowbloom", "rowbloom:10", "{id=rowbloom;key_codec=ordered}",
         "{id=rowbloom:8;filter_spec=compact;budget=balanced}",
-        "rowbloom.Composed:8", "{id=rowbloom.Composed;filter=bloom}",
-        "bloomfilter:10:false", "ribbonfilter:10"}) {
+        "{id=rowbloom;rowbloom.key_codec=ordered}", "rowbloom.Composed:8",
+        "{id=rowbloom.Composed;filter=bloom}", "bloomfilter:10:false",
+        "ribbonfilter:10"}) {
     std::shared_ptr<const rdb::FilterPolicy> policy;
     rdb::Status status = ParseRocksDbFilterPolicy(text, &policy);
     EXPECT_TRUE(status.ok()) << text << ": " << status.ToString();

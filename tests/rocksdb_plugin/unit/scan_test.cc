@@ -144,6 +144,14 @@ TEST(RocksDbDeletion, RowsThatHaveNoEndAreAnError) {
       absl::StatusCode::kInvalidArgument);
 }
 
+TEST(RocksDbDeletion, ColumnsThatHaveNoEndAreAnError) {
+  const auto codec = KeyCodec::Parse("fixed:1,fixed:1");
+  ASSERT_TRUE(codec.ok()) << codec.status();
+  EXPECT_EQ(RocksDbDeletion::OfColumn(*codec, "\xff", "\xff").status().code(),
+            absl::StatusCode::kOutOfRange);
+  EXPECT_TRUE(RocksDbDeletion::OfColumn(*codec, "\xff", "\xfe").ok());
+}
+
 TEST(RocksDbScan, CopiesHaveBoundsOfTheirOwn) {
   auto scan = RocksDbScan::OfRow(KeyCodec::Ordered(), "row");
   ASSERT_TRUE(scan.ok());
