@@ -55,12 +55,14 @@ TEST(DbRows, ScansOfAbsentRowsAndColumnsAreTurnedAway) {
     db.Open();
     FillVersions(&db);
     const RocksDbRows rows = db.Rows();
+    ReadOptions in_total_order;  // Without effect.
+    in_total_order.total_order_seek = true;
     bool exists = true;
     std::vector<RocksDbCell> cells;
     PinnableSlice value;
     for (int row = 0; row < kPresent; ++row) {
       const std::string absent = Row(row) + "x";
-      ASSERT_TRUE(rows.RowExists({}, absent, &exists).ok());
+      ASSERT_TRUE(rows.RowExists(in_total_order, absent, &exists).ok());
       EXPECT_FALSE(exists);
       ASSERT_TRUE(rows.GetRow({}, absent, &cells).ok());
       EXPECT_TRUE(rows.GetNewestCell({}, Row(row), "r", &value).IsNotFound());
@@ -195,6 +197,9 @@ TEST(DbRows, KeysThatTheCodecDidNotWriteAreNamed) {
   const Status status = db.Rows().GetRow({}, "row", &cells);
   EXPECT_TRUE(status.IsCorruption());
   EXPECT_THAT(status.ToString(), HasSubstr("726F7700017100"));
+  db.Put(db.Key("row", "a"), "value");  // Before the other.
+  EXPECT_TRUE(db.Rows().GetRow({}, "row", &cells).IsCorruption());
+  EXPECT_TRUE(cells.empty());
   EXPECT_TRUE(db.Rows().GetNewestCell({}, "row", "q", &value).IsNotFound());
   EXPECT_TRUE(cells.empty());
 }
@@ -280,6 +285,48 @@ TEST(DbRows, GetsOfACompactedReadOnlyDatabaseMissBlobs) {
     EXPECT_EQ(count_found(100), kPresent);
     EXPECT_EQ(count_found(-1), 0) << "it finds them now: amend the trap";
   }
+}
+
+TEST(DbRows, ACellThatIsNotReadLeavesNoValue) {
+  TestDb db;
+  db.set_up.filter.key_codec = KeyCodec::FixedRow(4);
+  db.Open();
+  db.Put(db.Key("row1", "q"), "value");
+  const RocksDbRows rows = db.Rows();
+  PinnableSlice value;
+  std::string version = "old";
+  for (const char* row : {"row2", "longer"}) {
+    ASSERT_TRUE(rows.GetCell({}, "row1", "q", &value).ok());
+    EXPECT_EQ(value.ToString(), "value");
+    EXPECT_FALSE(rows.GetCell({}, row, "q", &value).ok());
+    EXPECT_EQ(value.ToString(), "");
+    ASSERT_TRUE(rows.GetCell({}, "row1", "q", &value).ok());
+    EXPECT_FALSE(rows.GetNewestCell({}, row, "q", &value, &version).ok());
+    EXPECT_EQ(value.ToString(), "");
+    EXPECT_EQ(version, "");
+  }
+}
+
+// The first cell of the row is in memory, and the second is not.
+TEST(DbRows, ARowThatIsNotReadToItsEndHasNoCells) {
+  TestDb db;
+  db.set_up.extractor = false;
+  db.Open();
+  const std::string large(100000, 'v');
+  db.Put(db.Key("row", "a"), large);
+  db.Put(db.Key("row", "b"), large);
+  db.Flush();
+  const RocksDbRows rows = db.Rows();
+  PinnableSlice value;
+  ASSERT_TRUE(rows.GetCell({}, "row", "a", &value).ok());
+  ReadOptions memory_only;
+  memory_only.read_tier = rdb::kBlockCacheTier;
+  std::vector<RocksDbCell> cells;
+  EXPECT_TRUE(rows.GetRow(memory_only, "row", &cells).IsIncomplete());
+  EXPECT_TRUE(cells.empty());
+  ASSERT_TRUE(rows.GetCell({}, "row", "b", &value).ok());
+  EXPECT_TRUE(rows.GetRow(memory_only, "row", &cells).ok());
+  EXPECT_EQ(cells.size(), 2);
 }
 
 TEST(DbRows, ErrorsOfRocksDbPassThrough) {

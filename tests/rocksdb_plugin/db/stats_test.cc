@@ -281,12 +281,23 @@ TEST(DbStats, ScansThatFindNothingAreCountedWithoutALevel) {
     ASSERT_TRUE(rows.RowExists({}, Row(row), &exists).ok());
     EXPECT_EQ(exists, row % 2 == 0);
   }
+  FilterStats of_cells;
+  const int64_t useful = db.PrefixUseful();
+  for (int row = 1; row < kRows; row += 2) {
+    PinnableSlice value;
+    EXPECT_TRUE(db.Rows({&of_cells, 1})
+                    .GetNewestCell({}, Row(row), "a", &value)
+                    .IsNotFound());
+  }
+  EXPECT_EQ(Sum(of_cells, C::kLookups), kRows / 2 * 4);
+  EXPECT_EQ(Sum(of_cells, C::kNegatives), db.PrefixUseful() - useful);
+  EXPECT_EQ(Sum(stats, C::kNegatives), useful);
   const std::map<int, FilterStatsSnapshot> levels = stats.Levels();
   ASSERT_EQ(levels.size(), 1);
   const FilterStatsSnapshot& s = levels.at(FilterStats::kUnknownLevel);
   // These are the lookups of absent rows, in four files.
   EXPECT_EQ(s[C::kLookups], kRows / 2 * 4);
-  EXPECT_EQ(s[C::kNegatives], db.PrefixUseful());
+  EXPECT_EQ(s[C::kNegatives], useful);
   EXPECT_EQ(s[C::kFalsePositives], s[C::kLookups] - s[C::kNegatives]);
   EXPECT_GT(s[C::kFalsePositives], 0);
 }
