@@ -11,8 +11,8 @@
 // Chunks lie in slabs of 2 MiB, each in the smallest free run that holds it.
 // Free bytes stay resident as long as all of them together are at most a
 // sixteenth of the capacity, or a slab; beyond that the pages of free runs are
-// given back, those of the largest run first. What cannot be given back are
-// pages that are partly taken.
+// given back, those of the largest run first. Pages that are partly taken
+// stay.
 //
 // All functions may be called on any number of threads.
 
@@ -80,7 +80,7 @@ class ChunkMemory {
   void GiveBack(char* run, size_t size_bytes);
 
   const bool uses_huge_pages_;
-  const size_t page_bytes_;  // Of the system: 4, 16 or 64 KiB.
+  const size_t page_bytes_;  // The system has pages of 4, 16 or 64 KiB.
   mutable std::mutex mutex_;
   Slabs slabs_;
   std::map<char*, size_t> runs_;  // All free runs, by address.

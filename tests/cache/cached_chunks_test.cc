@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kChunks = 3;
 constexpr size_t kCharge = 1000;
-// Of two chunks, but not of three.
+// Two chunks fit, three do not.
 constexpr size_t kCapacity = 2 * kCharge + kCharge / 2;
 
 class AnyFilter : public CachedFilter {};

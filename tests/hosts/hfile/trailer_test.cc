@@ -16,7 +16,7 @@ namespace {
 std::string FixedTrailer(const std::string& comparator) {
   std::string bytes(kTrailerMagic);
   util::AppendBigEndian<uint64_t>(300, &bytes);   // File info.
-  util::AppendBigEndian<uint64_t>(200, &bytes);   // What is loaded at open.
+  util::AppendBigEndian<uint64_t>(200, &bytes);   // The load-on-open part.
   util::AppendBigEndian<uint32_t>(3, &bytes);     // Entries of the data index.
   util::AppendBigEndian<uint64_t>(44, &bytes);    // Its uncompressed size.
   util::AppendBigEndian<uint32_t>(5, &bytes);     // Entries of the meta index.
