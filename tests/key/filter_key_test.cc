@@ -32,6 +32,7 @@ TEST(FilterKey, OfKnownDigestsIsTheOneThatWasHashed) {
   const FilterKey row = known.row_key();
   EXPECT_EQ(row.Compare(FilterKey::Row("row")), 0);
   EXPECT_EQ(row.digest(), FilterKey::Row("row").digest());
+  EXPECT_EQ(row.row_digest(), row.digest());  // Filters of rows ask by it.
 }
 
 TEST(FilterKey, APrefixHasTheDigestOfARowOfItsBytes) {

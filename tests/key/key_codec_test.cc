@@ -166,6 +166,13 @@ TEST(KeyCodec, TextFormsRoundTrip) {
   EXPECT_EQ(KeyCodec::Parse("delimiter:|")->ToString(), "delimiter:0x7c");
 }
 
+TEST(KeyCodecDeathTest, ARowOfAnotherSizeThanThereCanBeIsTheCallersMistake) {
+  EXPECT_DEATH(KeyCodec::FixedRow(0), "check failed");
+  EXPECT_DEATH(KeyCodec::FixedRow(KeyCodec::kMaxRowSize + 1), "check failed");
+  KeyCodec::FixedRow(1);
+  KeyCodec::FixedRow(KeyCodec::kMaxRowSize);
+}
+
 TEST(KeyCodec, BadTextIsRefusedWithWhatIsAllowed) {
   for (const std::string& text :
        {""s, "sorted"s, "fixed"s, "fixed:"s, "fixed:0"s, "fixed:9999999"s,
