@@ -4,6 +4,7 @@
 // block, Open or Verify reports it, and no lookup of a present key answers
 // "no".
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "block/format.h"
@@ -141,6 +142,11 @@ TEST(Damage, ALastKeyBeforeTheLastChunkIsDamage) {
       << status;
 }
 
+absl::Status StatusOfOpen(const std::string& block) {
+  const auto source = NewMemorySource(block, "resealed.sst");
+  return FilterReader::Open(source.get(), {}, {}).status();
+}
+
 // docs/filter_block_format.md, "Properties": the first is the bloom type, of
 // three bytes; the second's number is at offset 3.
 TEST(Damage, APropertyOutOfOrderIsNamedWithItsOffset) {
@@ -149,14 +155,55 @@ TEST(Damage, APropertyOutOfOrderIsNamedWithItsOffset) {
   const auto properties =
       footer - util::LoadFixed<uint64_t>(block.data() + footer +
                                          block::Footer::kPropertiesSize);
+  const auto error = [&](std::string_view what) {
+    return absl::DataLossError(absl::StrCat("resealed.sst: offset ",
+                                            properties + 3, ": property ",
+                                            std::string(what)));
+  };
   ASSERT_EQ(block[properties + 3], 2);
   block[properties + 3] = 1;
   testing::Reseal(&block);
-  const auto source = NewMemorySource(block, "resealed.sst");
-  EXPECT_EQ(
-      FilterReader::Open(source.get(), {}, {}).status(),
-      absl::DataLossError(absl::StrCat("resealed.sst: offset ", properties + 3,
-                                       ": property 1 follows 1")));
+  EXPECT_EQ(StatusOfOpen(block), error("1 follows 1"));
+  block[properties] = 100;  // A number that is not known.
+  block[properties + 3] = 2;
+  testing::Reseal(&block);
+  EXPECT_EQ(StatusOfOpen(block), error("2 follows 100"));
+}
+
+// A block of one row whose property last_key has `last_key` as its bytes.
+absl::Status StatusOfLastKey(std::string_view last_key) {
+  std::string block = testing::WriteBlock(
+      testing::BlockOptions("blocked_bloom", 10, 256), {{"bbbb", ""}});
+  const std::string key(
+      "\x01\x04"
+      "bbbb");
+  EXPECT_EQ(last_key.size(), key.size());
+  block.replace(block.rfind(key), key.size(), last_key);
+  testing::Reseal(&block);
+  return StatusOfOpen(block);
+}
+
+TEST(Damage, ALastKeyFitsTheBloomTypeAndIsNotBeforeTheFirst) {
+  const auto before = ::testing::HasSubstr("last key is before the last chunk");
+  const auto unfit = ::testing::HasSubstr("last key does not fit");
+  const auto message = [](std::string_view last_key) {
+    return std::string(StatusOfLastKey(last_key).message());
+  };
+  EXPECT_EQ(StatusOfLastKey("\x01\x04"
+                            "bbbb"),
+            absl::OkStatus());
+  EXPECT_EQ(StatusOfLastKey("\x01\x04"
+                            "bbbc"),
+            absl::OkStatus());
+  EXPECT_THAT(message("\x01\x04"
+                      "bbba"),
+              before);
+  EXPECT_THAT(message("\x01\x04"
+                      "abbb"),
+              before);
+  EXPECT_THAT(message("\x02\x02"
+                      "cc\x01q"),
+              unfit);
 }
 
 // Lookups answer "no" beyond the last key, and that of no property is empty.
