@@ -6,7 +6,6 @@
 #include <iterator>
 #include <utility>
 
-#include "cache/chunk_memory.h"
 #include "hfile/bloom_chunk.h"
 #include "hfile/errors.h"
 #include "util/epoch.h"
@@ -15,17 +14,14 @@ namespace rowbloom::hfile {
 
 class BloomFilter::CachedBits final : public cache::CachedFilter {
  public:
-  CachedBits(std::string_view bits, uint64_t file_digest,
-             cache::ChunkMemory* memory)
-      : bits_(bits.size(), memory), file_digest_(file_digest) {
-    std::copy(bits.begin(), bits.end(), bits_.bytes());
-  }
+  CachedBits(std::string bits, uint64_t file_digest)
+      : bits_(std::move(bits)), file_digest_(file_digest) {}
 
-  std::string_view bits() const { return bits_.view(); }
+  const std::string& bits() const { return bits_; }
   uint64_t file_digest() const { return file_digest_; }
 
  private:
-  cache::ChunkBytes bits_;
+  const std::string bits_;
   const uint64_t file_digest_;
 };
 
@@ -90,7 +86,7 @@ bool BloomFilter::MayContain(const Question& question) const {
   const auto chunk = static_cast<size_t>(found);
   // A filter may cost a read. It must never lose a row.
   bool may_contain = true;
-  const auto ask = [&](std::string_view bits) {
+  const auto ask = [&](const std::string& bits) {
     may_contain =
         ChunkMayContain(meta_.hash, meta_.hash_count, bits, question.hashed);
   };
@@ -176,10 +172,9 @@ bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   }
   Count(FilterCounter::kChunkLoads);
   Count(FilterCounter::kChunkLoadBytes, meta_.chunks[chunk].size);
-  auto value =
-      std::make_unique<CachedBits>(*read, file_digest_, chunks_.memory());
+  auto value = std::make_unique<CachedBits>(*std::move(read), file_digest_);
   ask(value->bits());
-  const size_t charge = value->bits().size() + sizeof(CachedBits);
+  const size_t charge = value->bits().capacity() + sizeof(CachedBits);
   chunks_.Put(chunk, std::move(value), charge);
   chunks_.EndLoad(chunk);
   return true;
@@ -196,7 +191,7 @@ void BloomFilter::TakeChunkOrder(const std::vector<uint64_t>& offsets) {
 
 void BloomFilter::Prefetch() const {
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    AskMissing(chunk, [](std::string_view) {});
+    AskMissing(chunk, [](const std::string&) {});
   }
 }
 

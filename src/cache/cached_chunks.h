@@ -182,7 +182,6 @@ class CachedChunks {
   CachedChunks& operator=(const CachedChunks&) = delete;
 
   size_t size() const { return chunks_.size(); }
-  ChunkMemory* memory() const { return cache_.memory(); }
   static size_t BytesPerChunk() { return sizeof(Chunk); }
 
   // nullptr unless the cache holds a filter that this file has put there. The

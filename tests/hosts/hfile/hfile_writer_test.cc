@@ -196,8 +196,9 @@ TEST(HFileWriter, KeepsFileInfoButWhatItSaysItself) {
 TEST(HFileWriter, FileInfoHasTheAverageSizesAndSaysThatTagsAreNotCompressed) {
   HFileWriterOptions options;
   options.has_tags = true;
-  std::vector<HFileCell> cells = {Put("row1", "a", std::string(10, 'v')),
-                                  Put("row2", "b", std::string(33, 'v'))};
+  const std::string values[] = {std::string(10, 'v'), std::string(33, 'v')};
+  std::vector<HFileCell> cells = {Put("row1", "a", values[0]),
+                                  Put("row2", "b", values[1])};
   const OpenHFile file(testing::WriteHFile(options, cells));
   const auto& info = file->properties().file_info;
   // "row1", "cf", "a" with their sizes, timestamp and type.
