@@ -25,8 +25,9 @@
 //
 // Memory: a digest takes 8 bytes from its Add to Finish, in addition to
 // kFixedMemoryBytes. Finish takes at most 9 bytes a digest, the bytes of the
-// filter and kFinishMemoryBytes (100 bytes a digest if there are few). Of these
-// the last are kept for the next Finish: many partitions take no more than one.
+// filter and kFinishMemoryBytes (100 bytes a digest if there are few). The
+// builder keeps kFinishMemoryBytes for the next Finish: many partitions take no
+// more than one.
 // RocksDB does not let policies charge this to its block cache. With
 // verify_result a second copy of each digest takes 8 bytes more.
 
