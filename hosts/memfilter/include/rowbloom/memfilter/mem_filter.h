@@ -91,7 +91,7 @@ class MemFilter {
 
 // Takes ownership of the filter, one of those above. Threads as the filter.
 template <typename Filter, MemFilterKind = Filter::kKind>
-std::unique_ptr<MemFilter> AnyFilter(Filter filter);
+ROWBLOOM_EXPORT std::unique_ptr<MemFilter> AnyFilter(Filter filter);
 
 // Loads a saved filter of any kind. A ConcurrentFilter comes back as a
 // StandardFilter, which is not for several threads; ConcurrentFilter::Load()
