@@ -18,9 +18,9 @@ namespace rowbloom::filter {
 // Collapses runs of equal digests, and passes the rest to an encoder:
 //
 //   struct Encoder {
-//     Encoder(double bits_per_key, Kernel kernel);
 //     // Encodes at least one digest; does not set key count and checksums.
-//     EncodedFilter Encode(DigestList digests);
+//     EncodedFilter Encode(DigestList digests, double bits_per_key,
+//                          Kernel kernel);
 //     // Heap bytes that are kept for the next filter.
 //     size_t memory_usage_bytes() const;
 //   };
@@ -28,9 +28,7 @@ template <typename Encoder>
 class CollectingBuilder final : public FilterBuilder {
  public:
   CollectingBuilder(double bits_per_key, Kernel kernel)
-      : bits_per_key_(bits_per_key),
-        kernel_(kernel),
-        encoder_(bits_per_key, kernel) {}
+      : bits_per_key_(bits_per_key), kernel_(kernel) {}
 
   void Add(KeyDigest digest) override {
     if (!digests_.EndsWith(digest.value)) digests_.Add(digest.value);
@@ -44,7 +42,8 @@ class CollectingBuilder final : public FilterBuilder {
     if (key_count == 0) {
       return kAlwaysMaybeFamily.new_builder(bits_per_key_, kernel_)->Finish();
     }
-    EncodedFilter filter = encoder_.Encode(std::move(digests_));
+    EncodedFilter filter =
+        encoder_.Encode(std::move(digests_), bits_per_key_, kernel_);
     FilterDescriptor& descriptor = filter.descriptor;
     descriptor.key_count = key_count;
     const std::vector<std::string_view> units = filter.UnitViews();
@@ -59,6 +58,16 @@ class CollectingBuilder final : public FilterBuilder {
   const Kernel kernel_;
   Encoder encoder_;
   DigestList digests_;
+};
+
+// The encoder of a family that keeps no memory.
+template <EncodedFilter (*kEncode)(DigestList, double, Kernel)>
+struct EncodeBy {
+  static EncodedFilter Encode(DigestList digests, double bits_per_key,
+                              Kernel kernel) {
+    return kEncode(std::move(digests), bits_per_key, kernel);
+  }
+  static size_t memory_usage_bytes() { return 0; }
 };
 
 }  // namespace rowbloom::filter

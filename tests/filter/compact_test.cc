@@ -186,6 +186,16 @@ TEST(Compact, SizeIsNearTheInformationLimit) {
   }
 }
 
+TEST(Compact, ABuilderKeepsTheSolversMemoryForTheNextFilter) {
+  const auto builder = NewFilterBuilder(FilterSpec::BitsPerKey("compact", 10));
+  for (uint64_t key = 0; key < 3000; ++key) {
+    builder->Add(KeyDigest{key * 0x9e3779b97f4a7c15u});
+  }
+  builder->Finish();
+  EXPECT_EQ(builder->key_count(), 0u);
+  EXPECT_GT(builder->memory_usage_bytes(), 10000u);
+}
+
 TEST(Compact, NoSetOfRandomKeysTakesMuchMoreThanExpected) {
   Random random(42);
   const double stripe_size = kPlaneSize * CompactPlanesFor(10).most();

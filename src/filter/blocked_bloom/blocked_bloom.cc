@@ -31,33 +31,22 @@ uint64_t LineCount(double bits_per_key, uint64_t key_count) {
                                          bits_per_key / kLineBits)));
 }
 
-class BlockedBloomEncoder {
- public:
-  BlockedBloomEncoder(double bits_per_key, Kernel kernel)
-      : bits_per_key_(bits_per_key), kernel_(kernel) {}
-
-  EncodedFilter Encode(DigestList digests) const {
-    const uint64_t line_count = LineCount(bits_per_key_, digests.size());
-    const uint32_t probe_count = BlockedBloomProbeCount(bits_per_key_);
-    const BlockedBloomKernel functions =
-        BlockedBloomKernelFor(kernel_, probe_count);
-    EncodedFilter filter;
-    filter.units.resize(line_count * kLineSize);
-    digests.ForEachBlock([&](const uint64_t* block, size_t count) {
-      functions.add(block, count, line_count, probe_count, filter.units.data());
-    });
-    filter.descriptor.family_code = kCode;
-    filter.descriptor.unit_count = 1;
-    filter.descriptor.parameters = probe_count | kLineKind;
-    filter.descriptor.unit_size_bytes[0] = filter.units.size();
-    return filter;
-  }
-  static size_t memory_usage_bytes() { return 0; }
-
- private:
-  const double bits_per_key_;
-  const Kernel kernel_;
-};
+EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
+  const uint64_t line_count = LineCount(bits_per_key, digests.size());
+  const uint32_t probe_count = BlockedBloomProbeCount(bits_per_key);
+  const BlockedBloomKernel functions =
+      BlockedBloomKernelFor(kernel, probe_count);
+  EncodedFilter filter;
+  filter.units.resize(line_count * kLineSize);
+  digests.ForEachBlock([&](const uint64_t* block, size_t count) {
+    functions.add(block, count, line_count, probe_count, filter.units.data());
+  });
+  filter.descriptor.family_code = kCode;
+  filter.descriptor.unit_count = 1;
+  filter.descriptor.parameters = probe_count | kLineKind;
+  filter.descriptor.unit_size_bytes[0] = filter.units.size();
+  return filter;
+}
 
 double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   return BlockedBloomFpr(key_count, state.slot_count,
@@ -135,8 +124,8 @@ const FilterFamily kBlockedBloomFamily = {
                             : LineCount(bits_per_key, key_count) * kLineSize;
     },
     [](double bits_per_key, Kernel kernel) -> std::unique_ptr<FilterBuilder> {
-      return std::make_unique<CollectingBuilder<BlockedBloomEncoder>>(
-          bits_per_key, kernel);
+      return std::make_unique<CollectingBuilder<EncodeBy<Encode>>>(bits_per_key,
+                                                                   kernel);
     },
     Parse,
     nullptr};

@@ -70,14 +70,9 @@ class WorkSpace {
 // taken again.
 class CompactEncoder {
  public:
-  CompactEncoder(double bits_per_key, Kernel kernel)
-      : kernel_(CompactKernelFor(kernel)),
-        planes_(CompactPlanesFor(bits_per_key)) {}
-
-  EncodedFilter Encode(DigestList digests);
+  EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel);
   size_t memory_usage_bytes() const {
-    return work_.size() + codes_.capacity() +
-           solution_.capacity() * sizeof(solution_[0]) +
+    return work_.size() + solution_.capacity() * sizeof(solution_[0]) +
            bumped_.capacity() * sizeof(bumped_[0]) +
            stretch_.memory_usage_bytes();
   }
@@ -92,15 +87,15 @@ class CompactEncoder {
   void AddLastLayer(DigestList digests);
   void StoreSolution(uint64_t first_stripe, size_t stripe_count);
 
-  const CompactKernel kernel_;
-  const CompactPlanes planes_;
+  // The filter that is being built.
+  CompactKernel kernel_{};
   CompactLayout layout_;
   uint32_t layer_count_ = 0;
   std::string units_[FilterDescriptor::kMaxUnits];  // Stripes only.
   std::vector<uint8_t> codes_;                      // One per stripe.
   uint64_t saturated_keys_ = 0;
 
-  // These hold one group of keys.
+  // These hold one group of keys, and are kept.
   WorkSpace work_;
   StretchMemory stretch_;
   std::vector<uint32_t> solution_;
@@ -220,20 +215,22 @@ EncodedFilter CompactEncoder::TakeFilter() {
     filter.units.resize(begin + layout_.UnitSize(u));
     descriptor.unit_size_bytes[u] = filter.units.size() - begin;
   }
+  std::vector<uint8_t>().swap(codes_);
   return filter;
 }
 
-EncodedFilter CompactEncoder::Encode(DigestList digests) {
+EncodedFilter CompactEncoder::Encode(DigestList digests, double bits_per_key,
+                                     Kernel kernel) {
   // The seed comes from some of the keys: the same keys give the same bytes,
   // and nobody who knows only one key can aim at equations.
   uint64_t sum = digests.size();
   digests.ForEachBlock(
       [&sum](const uint64_t* block, size_t) { sum = Mix64(sum, block[0]); });
+  kernel_ = CompactKernelFor(kernel);
   layout_ = {};
-  layout_.planes = planes_;
+  layout_.planes = CompactPlanesFor(bits_per_key);
   layout_.seed = sum & 0xff;
   layer_count_ = 0;
-  codes_.clear();
   saturated_keys_ = 0;
   Build(std::move(digests));
   return TakeFilter();

@@ -36,32 +36,21 @@ double FprOfPlanes(uint32_t planes) {
   return std::ldexp(1.0, -static_cast<int>(planes));
 }
 
-class FastEncoder {
- public:
-  FastEncoder(double bits_per_key, Kernel kernel)
-      : bits_per_key_(bits_per_key), kernel_(kernel) {}
-
-  EncodedFilter Encode(DigestList digests) const {
-    EncodedFilter filter;
-    FilterDescriptor& descriptor = filter.descriptor;
-    const uint32_t planes = FastPlanesFor(bits_per_key_);
-    filter.units.resize(
-        kBlockedBloomFamily.size_bytes(bits_per_key_, digests.size()));
-    filter.saturated_keys = BuildFastLines(
-        std::move(digests), filter.units.size() / kFastLineSize, planes,
-        FastKernelFor(kernel_, planes), filter.units.data());
-    descriptor.family_code = kCode;
-    descriptor.unit_count = 1;
-    descriptor.parameters = planes;
-    descriptor.unit_size_bytes[0] = filter.units.size();
-    return filter;
-  }
-  static size_t memory_usage_bytes() { return 0; }
-
- private:
-  const double bits_per_key_;
-  const Kernel kernel_;
-};
+EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
+  EncodedFilter filter;
+  FilterDescriptor& descriptor = filter.descriptor;
+  const uint32_t planes = FastPlanesFor(bits_per_key);
+  filter.units.resize(
+      kBlockedBloomFamily.size_bytes(bits_per_key, digests.size()));
+  filter.saturated_keys = BuildFastLines(
+      std::move(digests), filter.units.size() / kFastLineSize, planes,
+      FastKernelFor(kernel, planes), filter.units.data());
+  descriptor.family_code = kCode;
+  descriptor.unit_count = 1;
+  descriptor.parameters = planes;
+  descriptor.unit_size_bytes[0] = filter.units.size();
+  return filter;
+}
 
 double ExpectedFpr(const FilterState& state, uint64_t key_count) {
   if (key_count == 0) return 0;
@@ -148,8 +137,8 @@ const FilterFamily kFastFamily = {
       if (FastPlanesFor(bits_per_key) == 0) {
         return kBlockedBloomFamily.new_builder(bits_per_key, kernel);
       }
-      return std::make_unique<CollectingBuilder<FastEncoder>>(bits_per_key,
-                                                              kernel);
+      return std::make_unique<CollectingBuilder<EncodeBy<Encode>>>(bits_per_key,
+                                                                   kernel);
     },
     Parse, nullptr};
 
