@@ -292,5 +292,24 @@ TEST_P(LoadingTest, TheIndexIsChargedAsLongAsTheReaderLives) {
   EXPECT_EQ(index_bytes(), one);
 }
 
+TEST(CacheMemory, ChunksLieInSlabsThatGoBackWithTheCapacity) {
+  constexpr size_t kMiB = 1 << 20;
+  testing::TestFile file(testing::BlockOptions("compact", 14, 16384),
+                         testing::EvenRows(60000));
+  const auto cache = NewShardedLruCache({16 * kMiB});
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  options.prefetch = true;
+  std::vector<std::unique_ptr<FilterReader>> readers;
+  for (int i = 0; i < 60; ++i) {
+    readers.push_back(testing::OpenOrDie(&file.source, options));
+  }
+  const FilterCache::Usage usage = cache->GetUsage();
+  EXPECT_GE(usage.resident_bytes, 60 * file.bytes.size() * 9 / 10);
+  EXPECT_LE(usage.resident_bytes, usage.usage_bytes + 2 * kMiB);
+  cache->SetCapacity(0);
+  EXPECT_LE(cache->GetUsage().resident_bytes, 2 * kMiB);
+}
+
 }  // namespace
 }  // namespace rowbloom
