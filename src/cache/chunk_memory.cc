@@ -81,23 +81,36 @@ ChunkMemory::Slabs::iterator ChunkMemory::SlabOf(char* bytes) {
   return std::prev(slabs_.upper_bound(bytes));
 }
 
-size_t ChunkMemory::ResidentPages(const Slab& slab, const char* slab_bytes,
-                                  const char* run, size_t size_bytes) const {
-  const auto begin = static_cast<size_t>(run - slab_bytes);
+std::pair<size_t, size_t> ChunkMemory::WholePages(const char* slab,
+                                                  const char* run,
+                                                  size_t size_bytes) const {
+  const auto begin = static_cast<size_t>(run - slab);
+  return {(begin + page_bytes_ - 1) / page_bytes_,
+          (begin + size_bytes) / page_bytes_};
+}
+
+size_t ChunkMemory::ResidentPages(Slabs::const_iterator slab, const char* run,
+                                  size_t size_bytes) const {
+  const auto [first, end] = WholePages(slab->first, run, size_bytes);
   size_t pages = 0;
-  for (size_t page = (begin + page_bytes_ - 1) / page_bytes_;
-       page < (begin + size_bytes) / page_bytes_; ++page) {
-    pages += slab.resident[page];
+  for (size_t page = first; page < end; ++page) {
+    pages += slab->second.resident[page];
   }
   return pages;
 }
 
+ChunkMemory::Runs::const_iterator ChunkMemory::FindRun(
+    size_t size_bytes) const {
+  const auto resident = resident_runs_.lower_bound({size_bytes, nullptr});
+  return resident != resident_runs_.end()
+             ? resident
+             : other_runs_.lower_bound({size_bytes, nullptr});
+}
+
 void ChunkMemory::AddRun(char* run, size_t size_bytes) {
   runs_[run] = size_bytes;
-  const auto slab = SlabOf(run);
-  const bool is_resident =
-      ResidentPages(slab->second, slab->first, run, size_bytes) > 0 ||
-      size_bytes < 2 * page_bytes_;
+  const bool is_resident = ResidentPages(SlabOf(run), run, size_bytes) > 0 ||
+                           size_bytes < 2 * page_bytes_;
   (is_resident ? resident_runs_ : other_runs_).insert({size_bytes, run});
 }
 
@@ -128,17 +141,10 @@ char* ChunkMemory::Take(size_t size_bytes) {
   if (size_bytes < kMinBytes || size_bytes > kSlabBytes) return nullptr;
   const size_t size = Rounded(size_bytes);
   std::lock_guard<std::mutex> lock(mutex_);
-  const auto find = [size](const Runs& runs) {
-    return runs.lower_bound({size, nullptr});
-  };
-  auto found = find(resident_runs_);
-  if (found == resident_runs_.end()) {
-    found = find(other_runs_);
-    if (found == other_runs_.end()) {
-      if (!AddSlab()) return nullptr;
-      found = find(resident_runs_);
-      if (found == resident_runs_.end()) found = find(other_runs_);
-    }
+  auto found = FindRun(size);
+  if (found == other_runs_.end()) {
+    if (!AddSlab()) return nullptr;
+    found = FindRun(size);
   }
   const auto [run_size, run] = *found;
   RemoveRun(run, run_size);
@@ -201,16 +207,14 @@ void ChunkMemory::GiveBackBeyondSlack() {
 void ChunkMemory::GiveBack(char* run, size_t size_bytes) {
   RemoveRun(run, size_bytes);
   const auto slab = SlabOf(run);
-  resident_pages_ -= ResidentPages(slab->second, slab->first, run, size_bytes);
+  resident_pages_ -= ResidentPages(slab, run, size_bytes);
   if (size_bytes == kSlabBytes) {
     Allow(run, kSlabBytes);
     munmap(run, kSlabBytes);
     slabs_.erase(slab);
     return;
   }
-  const auto begin = static_cast<size_t>(run - slab->first);
-  const size_t first = (begin + page_bytes_ - 1) / page_bytes_;
-  const size_t end = (begin + size_bytes) / page_bytes_;
+  const auto [first, end] = WholePages(slab->first, run, size_bytes);
   madvise(slab->first + first * page_bytes_, (end - first) * page_bytes_,
           MADV_DONTNEED);
   for (size_t page = first; page < end; ++page) {

@@ -70,9 +70,14 @@ class ChunkMemory {
     return (size_bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes;
   }
   Slabs::iterator SlabOf(char* bytes);
-  // The whole pages of a run that are resident.
-  size_t ResidentPages(const Slab& slab, const char* slab_bytes,
-                       const char* run, size_t size_bytes) const;
+  // The pages of the slab that lie in the run as a whole: first, and behind the
+  // last.
+  std::pair<size_t, size_t> WholePages(const char* slab, const char* run,
+                                       size_t size_bytes) const;
+  size_t ResidentPages(Slabs::const_iterator slab, const char* run,
+                       size_t size_bytes) const;
+  // The free run to take from, or the end of other_runs_.
+  Runs::const_iterator FindRun(size_t size_bytes) const;
   void AddRun(char* run, size_t size_bytes);
   void RemoveRun(char* run, size_t size_bytes);
   bool AddSlab();
