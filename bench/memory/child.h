@@ -15,8 +15,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <string>
-#include <vector>
 
 #include "bench/program.h"
 
@@ -37,18 +35,6 @@ class Memory {
 // Forks, and returns what `work` returned in the child. Throws what it threw,
 // as std::runtime_error. The calling process must have one thread.
 Json InChild(const std::function<Json()>& work);
-
-// Shared by the commands of memory_bench.
-struct Sizes {
-  bool quick = false;
-  std::vector<std::string> filters = {"rocksdb_bloom", "rocksdb_ribbon",
-                                      "blocked_bloom", "fast", "compact"};
-  std::vector<uint64_t> keys = {1000000, 4000000, 10000000};
-};
-
-Json MeasureSsts(const Sizes& sizes);
-Json MeasureCaches(const Sizes& sizes);
-Json MeasureReaders(const Sizes& sizes);
 
 }  // namespace rowbloom::bench
 

@@ -4,12 +4,9 @@
 // than their filters, which its threads ask at random; then a smaller one.
 // readers: the memory of many open readers of small files.
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -18,6 +15,7 @@
 #include <vector>
 
 #include "bench/memory/child.h"
+#include "bench/memory/measures.h"
 #include "bench/or_throw.h"
 #include "bench/split_mix.h"
 #include "rowbloom/filter_block_writer.h"
@@ -174,18 +172,15 @@ Json RunReaders(uint64_t count, uint64_t rows) {
 
 }  // namespace
 
-Json MeasureCaches(const Sizes& sizes) {
-  const std::filesystem::path directory =
-      std::filesystem::temp_directory_path() /
-      ("memory_bench." + std::to_string(getpid()));
-  std::filesystem::create_directories(directory);
-  const std::vector<File> files = WriteFiles(directory);
+Json MeasureCaches(const MemoryOptions& options) {
+  const TempDirectory directory = MemoryBenchDirectory();
+  const std::vector<File> files = WriteFiles(directory.path());
   Json runs = Json::array();
   const std::vector<uint64_t> capacities =
-      sizes.quick ? std::vector<uint64_t>{16}
-                  : std::vector<uint64_t>{16, 64, 512};
+      options.quick ? std::vector<uint64_t>{16}
+                    : std::vector<uint64_t>{16, 64, 512};
   const std::vector<int> threads =
-      sizes.quick ? std::vector<int>{4} : std::vector<int>{1, 4, 16};
+      options.quick ? std::vector<int>{4} : std::vector<int>{1, 4, 16};
   for (const uint64_t mib : capacities) {
     for (const int count : threads) {
       for (const bool always : {false, true}) {
@@ -194,7 +189,7 @@ Json MeasureCaches(const Sizes& sizes) {
         run.threads = count;
         run.loading =
             always ? FilterLoading::kAlways : FilterLoading::kWhenItPays;
-        run.seconds = sizes.quick ? 0.3 : mib < 512 ? 5 : 15;
+        run.seconds = options.quick ? 0.3 : mib < 512 ? 5 : 15;
         Json result = {{"capacity_bytes", run.capacity_bytes},
                        {"threads", count},
                        {"loading", always ? "always" : "when_it_pays"}};
@@ -203,14 +198,13 @@ Json MeasureCaches(const Sizes& sizes) {
       }
     }
   }
-  std::filesystem::remove_all(directory);
   return {{"caches", std::move(runs)}};
 }
 
-Json MeasureReaders(const Sizes& sizes) {
+Json MeasureReaders(const MemoryOptions& options) {
   Json runs = Json::array();
   for (const uint64_t count :
-       {uint64_t{10000}, uint64_t{sizes.quick ? 20000u : 1000000u}}) {
+       {uint64_t{10000}, uint64_t{options.quick ? 20000u : 1000000u}}) {
     for (const uint64_t rows : {uint64_t{20}, uint64_t{1000}}) {
       Json result = {{"readers", count}, {"rows", rows}};
       result.update(InChild([&] { return RunReaders(count, rows); }));

@@ -3,10 +3,6 @@
 // sst: the memory of a process that writes SSTs, by filter: one SST by one
 // thread, and one by each of four, as four compactions do.
 
-#include <unistd.h>
-
-#include <filesystem>
-#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -14,11 +10,11 @@
 #include <vector>
 
 #include "bench/memory/child.h"
+#include "bench/memory/measures.h"
+#include "bench/rocksdb/policies.h"
 #include "bench/split_mix.h"
-#include "rocksdb/filter_policy.h"
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
-#include "rowbloom/rocksdb.h"
 
 namespace rowbloom::bench {
 namespace {
@@ -33,20 +29,6 @@ struct Sst {
   int threads = 1;
 };
 
-std::shared_ptr<const rocksdb::FilterPolicy> NewPolicy(
-    const std::string& filter) {
-  using Pointer = std::shared_ptr<const rocksdb::FilterPolicy>;
-  if (filter == "rocksdb_bloom") {
-    return Pointer(rocksdb::NewBloomFilterPolicy(kBitsPerKey));
-  }
-  if (filter == "rocksdb_ribbon") {
-    return Pointer(rocksdb::NewRibbonFilterPolicy(kBitsPerKey, -1));
-  }
-  RocksDbOptions options;
-  options.filter_spec = FilterSpec::BitsPerKey(filter, kBitsPerKey);
-  return Pointer(NewRocksDbFilterPolicy(options));
-}
-
 void Check(const rocksdb::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
 }
@@ -54,7 +36,8 @@ void Check(const rocksdb::Status& status) {
 // Writes keys in order, whose low bytes are random.
 void WriteSst(const Sst& sst, const std::string& path) {
   rocksdb::BlockBasedTableOptions table;
-  table.filter_policy = NewPolicy(sst.filter);
+  table.filter_policy =
+      MakePolicy(sst.filter, sst.filter, kBitsPerKey, {}, false).filter;
   if (sst.partitioned) {
     table.partition_filters = true;
     table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
@@ -103,27 +86,23 @@ Json Measure(const Sst& sst, const std::string& directory) {
 
 }  // namespace
 
-Json MeasureSsts(const Sizes& sizes) {
-  const std::filesystem::path directory =
-      std::filesystem::temp_directory_path() /
-      ("memory_bench." + std::to_string(getpid()));
-  std::filesystem::create_directories(directory);
+Json MeasureSsts(const MemoryOptions& options) {
+  const TempDirectory directory = MemoryBenchDirectory();
   std::vector<Sst> ssts;
   const std::vector<uint64_t> keys =
-      sizes.quick ? std::vector<uint64_t>{100000} : sizes.keys;
+      options.quick ? std::vector<uint64_t>{100000} : options.keys;
   constexpr uint64_t kKeysOf64MiB = 2200000;
   for (const bool partitioned : {false, true}) {
-    for (const std::string& filter : sizes.filters) {
+    for (const std::string& filter : options.filters) {
       for (const uint64_t count : keys) {
         ssts.push_back({filter, count, partitioned, 1});
       }
       ssts.push_back(
-          {filter, sizes.quick ? keys[0] : kKeysOf64MiB, partitioned, 4});
+          {filter, options.quick ? keys[0] : kKeysOf64MiB, partitioned, 4});
     }
   }
   Json runs = Json::array();
-  for (const Sst& sst : ssts) runs.push_back(Measure(sst, directory));
-  std::filesystem::remove_all(directory);
+  for (const Sst& sst : ssts) runs.push_back(Measure(sst, directory.path()));
   return {{"ssts", std::move(runs)}};
 }
 

@@ -3,13 +3,9 @@
 #include "run.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
 #include <filesystem>
-#include <stdexcept>
-#include <system_error>
 
 #include "rocksdb/slice.h"
 
@@ -105,22 +101,11 @@ double Latencies::QuantileMicroseconds(double quantile) {
 }
 
 Run::Run(const Options& given) : options(given), directory(given.directory) {
-  namespace fs = std::filesystem;
-  if (!directory.empty()) {
-    fs::create_directories(directory);
-    return;
-  }
-  directory = (fs::temp_directory_path() / "reads_bench.XXXXXX").string();
-  if (mkdtemp(directory.data()) == nullptr) {
-    throw std::runtime_error(directory + ": " + std::strerror(errno) +
-                             ". Name a writable place with --directory.");
-  }
-}
-
-Run::~Run() {
-  std::error_code ignored;
-  if (options.directory.empty()) {
-    std::filesystem::remove_all(directory, ignored);
+  if (directory.empty()) {
+    temporary.emplace("reads_bench", "Name a writable place with --directory.");
+    directory = temporary->path();
+  } else {
+    std::filesystem::create_directories(directory);
   }
 }
 

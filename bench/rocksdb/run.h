@@ -16,6 +16,7 @@
 
 #include "bench/program.h"
 #include "bench/progress.h"
+#include "bench/temp_directory.h"
 
 namespace rowbloom::bench {
 
@@ -93,7 +94,6 @@ struct Run {
   // Makes the directory of the databases: the one that the user named, which
   // stays, or a temporary one, which is removed at the end.
   explicit Run(const Options& given);
-  ~Run();
   Run(const Run&) = delete;
   Run& operator=(const Run&) = delete;
 
@@ -103,6 +103,7 @@ struct Run {
 
   const Options options;
   Progress progress;
+  std::optional<TempDirectory> temporary;
   std::string directory;
   int database_count = 0;
   Answers answers;
