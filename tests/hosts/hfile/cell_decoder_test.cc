@@ -97,30 +97,20 @@ TEST(CellDecoder, TheFirstCellOfADiffBlockRefersToNoOther) {
 }
 
 TEST(CellDecoder, ARowIndexIsOfTheSizeThatItSays) {
-  // The encoding, the number of rows, the size of all cells.
-  const auto start = [](std::string_view block) {
+  // `sizes` are the number of rows and the size of all cells.
+  const auto start = [](std::string_view sizes) {
     CellDecoder decoder({});
-    return decoder.Start(kEncodedDataMagic, block).code();
+    return decoder
+        .Start(kEncodedDataMagic, std::string("\0\7", 2) + std::string(sizes))
+        .code();
   };
-  EXPECT_EQ(start(std::string_view("\0\7"
-                                   "\0\0\0\0"
-                                   "\0\0\0\0",
-                                   10)),
+  EXPECT_EQ(start(std::string_view("\0\0\0\0\0\0\0\0", 8)),
             absl::StatusCode::kOk);
-  EXPECT_EQ(start(std::string_view("\0\7"
-                                   "\0\0\0\1"
-                                   "\0\0\0\0",
-                                   10)),
+  EXPECT_EQ(start(std::string_view("\0\0\0\1\0\0\0\0", 8)),
             absl::StatusCode::kDataLoss);
-  EXPECT_EQ(start(std::string_view("\0\7"
-                                   "\0\0\0\0"
-                                   "\0\0\0\1",
-                                   10)),
+  EXPECT_EQ(start(std::string_view("\0\0\0\0\0\0\0\1", 8)),
             absl::StatusCode::kDataLoss);
-  EXPECT_EQ(start(std::string_view("\0\7"
-                                   "\0\0\0",
-                                   5)),
-            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(start(std::string_view("\0\0\0", 3)), absl::StatusCode::kDataLoss);
 }
 
 TEST(CellDecoder, NamesAnEncodingThatItDoesNotKnow) {
