@@ -109,9 +109,10 @@ class FilterCache {
     // Chunk indexes of open readers for which the cache has no room. They are
     // in memory beside usage_bytes.
     size_t index_bytes_outside = 0;
-    // The memory in which chunks of 1 KiB to 2 MiB lie, with what is free and
-    // kept there: at most a tenth of the capacity, or 2 MiB, more than they
-    // are. 0 for NewHostedCache().
+    // The memory in which chunks of 1 KiB to 2 MiB lie and are loaded, with
+    // free room of at most a sixteenth of the capacity, or 2 MiB, and what is
+    // free of pages that chunks share. 0 for NewHostedCache(). Chunks of HFiles
+    // lie on the heap.
     size_t resident_bytes = 0;
     uint64_t entry_count = 0;  // Entries of usage_bytes; a part counts as one.
     std::array<size_t, static_cast<size_t>(FilterCacheRole::kCount)>

@@ -3,8 +3,7 @@
 // Tells open databases apart, for a policy that is about to build a filter and
 // for the listener of the same database.
 //
-//   const DatabaseId database = DatabaseOf(context);  // A
-//   FilterBuildingContext
+//   const DatabaseId database = DatabaseOf(context);
 //
 // RocksDB gives both the logger, which is a database's own unless applications
 // share one. Releases after RocksDB's pull request 15085 of August 2026 (11.9
@@ -45,7 +44,8 @@ struct HasDatabaseName<
     Context, std::void_t<decltype(std::declval<const Context&>().db_name)>>
     : std::true_type {};
 
-// The database whose SST RocksDB is about to write.
+// Returns the database whose SST RocksDB is about to write. Context is
+// FilterBuildingContext of the release.
 template <typename Context>
 DatabaseId DatabaseOf(const Context& context) {
   DatabaseId database = {context.info_log, ""};
@@ -55,7 +55,7 @@ DatabaseId DatabaseOf(const Context& context) {
   return database;
 }
 
-// The same for an open database, whose DB::GetName() is `name`.
+// Returns the same for an open database; `name` is its DB::GetName().
 template <typename Context>
 DatabaseId OpenDatabase(const rdb::Logger* logger, const std::string& name) {
   return {logger, HasDatabaseName<Context>::value ? name : ""};

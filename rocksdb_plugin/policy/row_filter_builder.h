@@ -26,10 +26,9 @@
 // Memory: a digest takes 8 bytes from its Add to Finish, in addition to
 // kFixedMemoryBytes. Finish takes at most 9 bytes a digest, the bytes of the
 // filter and kFinishMemoryBytes (100 bytes a digest if there are few). The
-// builder keeps kFinishMemoryBytes for the next Finish: many partitions take no
-// more than one.
-// RocksDB does not let policies charge this to its block cache. With
-// verify_result a second copy of each digest takes 8 bytes more.
+// builder keeps at most kFinishMemoryBytes for the next Finish: many partitions
+// take no more than one. RocksDB does not let policies charge this to its block
+// cache. With verify_result a second copy of each digest takes 8 bytes more.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_BUILDER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_ROW_FILTER_BUILDER_H_

@@ -47,7 +47,7 @@ using rdb::Status;
 
 namespace {
 
-// Null if it is of another class, or if there is none.
+// Both return nullptr if there is no such object, or if it is of another class.
 const RowPrefixExtractor* ExtractorOf(const ColumnFamilyOptions& options) {
   return options.prefix_extractor == nullptr
              ? nullptr

@@ -30,8 +30,8 @@ class BuildingContext {
     result.context_.num_levels = -1;
     return result;
   }
-  // The same with kSstFileWriter of RocksDB's pull request 15085, which headers
-  // before it lack.
+  // As Unknown(), for the reason kSstFileWriter of RocksDB's pull request
+  // 15085, which the headers before it lack.
   static BuildingContext SstFileWriter() {
     BuildingContext result = Unknown();
     result.context_.reason = static_cast<Reason>(4);
