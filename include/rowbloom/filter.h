@@ -97,6 +97,9 @@ class FilterBuilder {
   virtual uint64_t key_count() const = 0;
   // Heap bytes held now.
   virtual size_t memory_usage_bytes() const = 0;
+  // Replaces the bits of the spec, within FilterSpec's range, for this filter
+  // and those after it: for a host that knows only then what they may take.
+  virtual void SetBitsPerKey(double bits_per_key) = 0;
   // Encodes the added digests and leaves the builder empty. Keeps at most some
   // 3 MiB of working memory for the next filter.
   // Without keys the filter is "always_maybe", which costs no bytes, and not

@@ -67,16 +67,6 @@ absl::Status ValidateBudgetBitsOrNone(double bits_per_key) {
   return ValidateBudgetBits("budget_bits_per_key", bits_per_key);
 }
 
-// The keys of a filter as large as a partition should be; a whole SST is large.
-uint64_t KeysPerFilter(const rdb::BlockBasedTableOptions& table,
-                       double bits_per_key) {
-  if (!table.partition_filters) return FilterCost::kLargeFilter;
-  return std::clamp<uint64_t>(
-      static_cast<uint64_t>(8 * static_cast<double>(table.metadata_block_size) /
-                            bits_per_key),
-      1, FilterCost::kLargeFilter);
-}
-
 const OptionTypeTable& NativeOptionTable() {
   using Options = RocksDbOptions;
   const auto option = [](const OptionText<Options>& text) {
@@ -153,28 +143,20 @@ absl::Status NativePolicy::CheckTexts(const rdb::ConfigOptions& config,
                           options_, ValidateRocksDbOptions);
 }
 
-absl::StatusOr<FilterCost> NativePolicy::CostOf(
-    uint64_t keys_per_filter) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = costs_.find(keys_per_filter);
-  if (known != costs_.end()) return known->second;
-  absl::StatusOr<FilterCost> cost =
-      FilterCost::OfFamily(options_.filter_spec.family(), keys_per_filter);
-  if (cost.ok()) costs_.emplace(keys_per_filter, *cost);
-  return cost;
-}
-
 FilterSetting NativePolicy::SettingFor(
     const rdb::FilterBuildingContext& context) const {
-  const double bits_per_key = BudgetBitsPerKey(options_);
-  const absl::StatusOr<FilterCost> cost =
-      CostOf(KeysPerFilter(context.table_options, bits_per_key));
   // Valid options have a cost and a share. An SST without a filter is only
-  // slow.
-  if (!cost.ok()) return {};
+  // slow. Builders take the bits of a setting for all bytes of a filter, so the
+  // cost is that of a large one.
+  std::call_once(cost_once_, [this] {
+    absl::StatusOr<FilterCost> cost =
+        FilterCost::OfFamily(options_.filter_spec.family());
+    if (cost.ok()) cost_ = *std::move(cost);
+  });
+  if (!cost_.has_value()) return {};
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
-      context, *cost,
-      MakeFileBudgetOptions(options_, bits_per_key,
+      context, *cost_,
+      MakeFileBudgetOptions(options_, BudgetBitsPerKey(options_),
                             options_.budget.value_or(BudgetMode::kFixed)),
       options_.total_memory_bytes);
   return share.ok() ? share->budget.ForFile(share->facts) : FilterSetting();

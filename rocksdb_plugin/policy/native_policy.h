@@ -12,10 +12,9 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_NATIVE_POLICY_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_NATIVE_POLICY_H_
 
-#include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -53,12 +52,11 @@ class NativePolicy final : public TextPolicy {
  private:
   absl::Status CheckTexts(const rdb::ConfigOptions& config,
                           const Texts& texts) const override;
-  absl::StatusOr<FilterCost> CostOf(uint64_t keys_per_filter) const;
 
   RocksDbOptions options_;  // Registered with Configurable.
   mutable TreeBudget tree_;
-  mutable std::mutex mutex_;
-  mutable std::map<uint64_t, FilterCost> costs_;  // By keys per filter.
+  mutable std::once_flag cost_once_;
+  mutable std::optional<FilterCost> cost_;  // Made when it is needed.
 };
 
 // The average of the budget, if there is one.

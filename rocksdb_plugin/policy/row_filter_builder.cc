@@ -27,6 +27,21 @@ namespace {
 // hold long "delimiter" segments of few distinct bytes, are rare.
 constexpr size_t kMaxSeparators = 256;
 
+// The spec of the fewest bits that a filter may get. It is the same if the goal
+// is a rate, or if fewer bits would cost the family a whole step.
+FilterSpec WeakestSpec(const FilterSpec& spec) {
+  constexpr double kMostShare = 0.05;
+  constexpr double kGrowthOfBit = 1.3;
+  if (spec.has_target_fpr()) return spec;
+  const double bits = spec.bits_per_key();
+  FilterSpec weakest = FilterSpec::BitsPerKey(
+      spec.family(),
+      std::max((1 - kMostShare) * bits, FilterSpec::kMinBitsPerKey));
+  const double most_fpr = spec.expected_fpr() *
+                          (1 + kGrowthOfBit * (bits - weakest.bits_per_key()));
+  return weakest.expected_fpr() <= most_fpr ? weakest : spec;
+}
+
 }  // namespace
 
 RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
@@ -38,6 +53,7 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
           EncodeMetadata(options.effective_bloom_type(), options.key_codec)),
       overhead_bytes_(kBlobOverheadBytes - kMetadataSize +
                       std::max(kMetadataSize, metadata_.size())),
+      weakest_spec_(WeakestSpec(options.filter_spec)),
       key_level_count_(
           KeyLevelCount(options.effective_bloom_type(), options.key_codec)),
       adds_separators_(partitioned &&
@@ -45,7 +61,8 @@ RowFilterBuilder::RowFilterBuilder(const RocksDbOptions& options,
       keeps_last_(key_level_count_ > kMaxKeyLevelsReadAgain ||
                   adds_separators_),
       filter_(filter != nullptr ? std::move(filter)
-                                : NewFilterBuilder(options.filter_spec)) {}
+                                : NewFilterBuilder(options.filter_spec)),
+      last_overhead_bytes_(overhead_bytes_) {}
 
 bool RowFilterBuilder::IsRepeated(size_t size) const {
   const auto* const end = prefixes_.sizes.begin() + prefixes_.count;
@@ -125,7 +142,20 @@ bool RowFilterBuilder::AddSeparators() {
       [this](std::string_view prefix) { AddToFilter(DigestBytes(prefix)); });
 }
 
+void RowFilterBuilder::SetBits() {
+  const auto keys = static_cast<double>(filter_->key_count());
+  const double bits = options_.filter_spec.bits_per_key();
+  if (keys == 0 || options_.filter_spec.has_target_fpr()) return;
+  const double bytes = static_cast<double>(
+      FilterSizeBytes(options_.filter_spec, filter_->key_count()) +
+      last_overhead_bytes_);
+  const double excess_bits = 8 * (excess_bytes_ + bytes) / keys - bits;
+  filter_->SetBitsPerKey(
+      std::clamp(bits - excess_bits, weakest_spec_.bits_per_key(), bits));
+}
+
 Status RowFilterBuilder::FinishFilter(EncodedFilter* filter) {
+  SetBits();
   *filter = filter_->Finish();
   if (!verify_result_) return Status::OK();
   const std::deque<KeyDigest> added = std::exchange(added_, {});
@@ -157,6 +187,10 @@ Slice RowFilterBuilder::Finish(std::unique_ptr<const char[]>* buf,
     filter = NewFilterBuilder(options_.filter_spec)->Finish();
   }
   const std::string blob = EncodeFilterBlob(filter, metadata_);
+  last_overhead_bytes_ = blob.size() - filter.units.size();
+  excess_bytes_ += static_cast<double>(blob.size()) -
+                   options_.filter_spec.bits_per_key() / 8 *
+                       static_cast<double>(filter.descriptor.key_count);
   std::unique_ptr<char[]> bytes(new char[blob.size()]);
   std::memcpy(bytes.get(), blob.data(), blob.size());
   *buf = std::move(bytes);
@@ -174,10 +208,13 @@ Status RowFilterBuilder::MaybePostVerify(const Slice& filter) noexcept {
 
 size_t RowFilterBuilder::ApproximateNumEntries(size_t size_bytes) noexcept {
   if (size_bytes <= overhead_bytes_) return 0;
+  const auto of_bits =
+      static_cast<uint64_t>(8 * static_cast<double>(size_bytes) /
+                            options_.filter_spec.bits_per_key());
   // RocksDB keeps the lower 32 bits.
   return std::min<uint64_t>(
-      MaxKeys(options_.filter_spec, size_bytes - overhead_bytes_),
-      std::numeric_limits<uint32_t>::max());
+      {MaxKeys(weakest_spec_, size_bytes - overhead_bytes_), of_bits,
+       std::numeric_limits<uint32_t>::max()});
 }
 
 void RowFilterBuilder::AddKeyAndAlt(const Slice& key,
@@ -193,7 +230,10 @@ void RowFilterBuilder::AddKeyAndAlt(const Slice& key,
 
 #if defined(ROWBLOOM_ROCKSDB_LAYOUT_C)
 size_t RowFilterBuilder::CalculateSpace(size_t entry_count) noexcept {
-  return FilterSizeBytes(options_.filter_spec, entry_count) + overhead_bytes_;
+  return std::max<uint64_t>(
+      FilterSizeBytes(weakest_spec_, entry_count) + overhead_bytes_,
+      static_cast<uint64_t>(options_.filter_spec.bits_per_key() / 8 *
+                            static_cast<double>(entry_count)));
 }
 
 double RowFilterBuilder::EstimatedFpRate(size_t entry_count,

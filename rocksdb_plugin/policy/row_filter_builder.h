@@ -23,6 +23,11 @@
 //   with, a seek to this prefix asks the partition before the cut. RocksDB adds
 //   the prefix of key level 1 there itself, and no deeper one.
 //
+// The bits per key of the options are those of all bytes that RocksDB stores:
+// the filter gets fewer, by what its blob takes beside the units, and by what
+// partitions of few keys took too much before. It gets at most a twentieth
+// fewer: a filter of very few keys takes more than its bits.
+//
 // Memory: a digest takes 8 bytes from its Add to Finish, in addition to
 // kFixedMemoryBytes. Finish takes at most 9 bytes a digest, the bytes of the
 // filter and kFinishMemoryBytes (100 bytes a digest if there are few). The
@@ -100,6 +105,8 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   // The filter of all that was added. If the result is verified: Corruption if
   // the filter denies any of it, as after a bit that flipped in the digests.
   rdb::Status FinishFilter(EncodedFilter* filter);
+  // Sets the bits at which the filter and its blob take those of the spec.
+  void SetBits();
   // Adds the keys carried over from the previous partition.
   void AddCarried();
   // Adds the prefixes that the separator behind the last entry may be. False if
@@ -110,6 +117,7 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   const bool verify_result_;
   const std::string metadata_;
   const size_t overhead_bytes_;
+  const FilterSpec weakest_spec_;  // That of the fewest bits.
   const size_t key_level_count_;
   // With more key levels, it is cheaper to keep the last entry than to read and
   // hash the prefixes of each from its beginning.
@@ -130,6 +138,10 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   std::array<Run, KeyCodec::kMaxSegments> runs_;
   std::optional<std::string> last_prefix_;  // That of AddKeyAndAlt().
   bool at_partition_start_ = false;
+  // What filters so far took beyond the bits of the spec, and the bytes of the
+  // last blob beside its units.
+  double excess_bytes_ = 0;
+  size_t last_overhead_bytes_;
 };
 
 }  // namespace rowbloom::plugin

@@ -21,6 +21,7 @@ class AlwaysMaybeBuilder final : public FilterBuilder {
   }
   uint64_t key_count() const override { return key_count_; }
   size_t memory_usage_bytes() const override { return 0; }
+  void SetBitsPerKey(double /*bits_per_key*/) override {}
   EncodedFilter Finish() override {
     EncodedFilter filter;
     filter.descriptor.family_code = kCode;

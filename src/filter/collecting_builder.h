@@ -37,6 +37,9 @@ class CollectingBuilder final : public FilterBuilder {
   size_t memory_usage_bytes() const override {
     return digests_.memory_usage_bytes() + encoder_.memory_usage_bytes();
   }
+  void SetBitsPerKey(double bits_per_key) override {
+    bits_per_key_ = bits_per_key;
+  }
   EncodedFilter Finish() override {
     const uint64_t key_count = digests_.size();
     if (key_count == 0) {
@@ -54,7 +57,7 @@ class CollectingBuilder final : public FilterBuilder {
   }
 
  private:
-  const double bits_per_key_;
+  double bits_per_key_;
   const Kernel kernel_;
   Encoder encoder_;
   DigestList digests_;

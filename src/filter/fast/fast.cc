@@ -39,7 +39,9 @@ double FprOfPlanes(uint32_t planes) {
 EncodedFilter Encode(DigestList digests, double bits_per_key, Kernel kernel) {
   EncodedFilter filter;
   FilterDescriptor& descriptor = filter.descriptor;
-  const uint32_t planes = FastPlanesFor(bits_per_key);
+  // The bits may have become those of a spec for which blocked_bloom stands in.
+  const uint32_t planes =
+      std::max(FastPlanesFor(bits_per_key), kOperatingPoints[0].planes);
   filter.units.resize(
       kBlockedBloomFamily.size_bytes(bits_per_key, digests.size()));
   filter.saturated_keys = BuildFastLines(

@@ -351,11 +351,11 @@ TEST(DbVerify, AnotherFamilyOrOtherBitsAreOtherOptions) {
   EXPECT_EQ(note_under(FilterSpec::BitsPerKey("compact", 10)),
             "built as fast, not compact");
   EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 12)),
-            "built with 10.07 bits per key, not 12.03");
+            "built with 9.90 bits per key, not 12.03");
   EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 8)),
-            "built with 10.07 bits per key, not 8.02");
+            "built with 9.90 bits per key, not 8.02");
   EXPECT_EQ(note_under(FilterSpec::TargetFpr("fast", 0.0001)).substr(0, 30),
-            "built with 10.07 bits per key,");
+            "built with 9.90 bits per key, ");
   EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 10)), "");
   EXPECT_EQ(note_under(FilterSpec::BitsPerKey("fast", 10.5)), "");
   db.Compact();

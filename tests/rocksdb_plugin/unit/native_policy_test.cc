@@ -265,18 +265,5 @@ TEST(NativePolicy, HitsOnlyWritesNoFilterAtTheBottom) {
   EXPECT_GT(Build(policy, Context::Compaction(5)).bits_per_key, 2);
 }
 
-// A partition of few keys counts its overhead within the budget.
-TEST(NativePolicy, PartitionsAreCountedWithTheirSize) {
-  rdb::BlockBasedTableOptions table;
-  table.partition_filters = true;
-  table.metadata_block_size = 128;
-  const NativePolicy policy(WithBudget("compact", BudgetMode::kBalanced));
-  const FilterSetting small =
-      policy.SettingFor(Context::Bottommost(6).With(&table).get());
-  const FilterSetting large = policy.SettingFor(Context::Bottommost(6).get());
-  EXPECT_LT(small.builder_bits, large.builder_bits - 0.5);
-  EXPECT_NEAR(small.bits_per_key, large.bits_per_key, 1);
-}
-
 }  // namespace
 }  // namespace rowbloom::testing

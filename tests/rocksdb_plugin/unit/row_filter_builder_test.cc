@@ -256,6 +256,9 @@ class FlippingBuilder : public FilterBuilder {
   size_t memory_usage_bytes() const override {
     return builder_->memory_usage_bytes();
   }
+  void SetBitsPerKey(double bits_per_key) override {
+    builder_->SetBitsPerKey(bits_per_key);
+  }
   EncodedFilter Finish() override { return builder_->Finish(); }
 
  private:
@@ -323,11 +326,51 @@ TEST(RowFilterBuilder, ApproximateNumEntriesFillTheBytesAsked) {
   }
 }
 
+// From 9.6 on, RocksDB ends a partition of a single data block behind each full
+// one.
+TEST(RowFilterBuilder, PartitionsTakeTheBitsOfTheSpecWithAllTheirBytes) {
+  constexpr size_t kPartitionBytes = 4096 * 9 / 10;
+  for (const double bits_per_key : {4.0, 8.0, 10.0, 16.0}) {
+    for (const size_t keys_of_block : {0, 35}) {
+      RocksDbOptions options;
+      options.filter_spec = FilterSpec::BitsPerKey("compact", bits_per_key);
+      RowFilterBuilder builder(options, false);
+      const size_t full = builder.ApproximateNumEntries(kPartitionBytes);
+      double keys = 0;
+      double bytes = 0;
+      for (int i = 0; i < 20; ++i) {
+        for (const size_t count : {full, keys_of_block}) {
+          if (count == 0) continue;
+          for (size_t k = 0; k < count; ++k) {
+            builder.AddKey(std::to_string(keys++));
+          }
+          bytes += static_cast<double>(Finish(&builder).filter.size());
+        }
+      }
+      EXPECT_LE(8 * bytes / keys, 1.015 * bits_per_key) << keys_of_block;
+      EXPECT_GE(8 * bytes / keys, 0.97 * bits_per_key) << keys_of_block;
+    }
+  }
+}
+
+TEST(RowFilterBuilder, FiltersOfFewKeysKeepTheOrderOfTheirRate) {
+  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+    const auto rate_of = [&](size_t keys) {
+      RowFilterBuilder builder(options, false);
+      for (size_t i = 0; i < keys; ++i) builder.AddKey(std::to_string(i));
+      return Finish(&builder).Info().blob.view.expected_fpr();
+    };
+    EXPECT_LE(rate_of(40), 3 * rate_of(100000))
+        << options.filter_spec.ToString();
+  }
+}
+
 TEST(RowFilterBuilder, ApproximateNumEntriesOfAFilterWithoutBytesFits32Bits) {
   RocksDbOptions options;
   options.filter_spec = *FilterSpec::Parse("always_maybe");
   RowFilterBuilder builder(options, false);
-  EXPECT_EQ(builder.ApproximateNumEntries(4096), uint64_t{0xffffffff});
+  EXPECT_EQ(builder.ApproximateNumEntries(uint64_t{1} << 40),
+            uint64_t{0xffffffff});
 }
 
 TEST(RowFilterBuilder, BytesBesideTheUnitsStayWithinTheBound) {
