@@ -49,6 +49,7 @@ rowbloom::FileFacts FactsOf(const Tree& tree, const Compaction& compaction) {
 
 rowbloom::LiveFilters LiveFiltersOf(const Tree& tree) {
   rowbloom::LiveFilters live;
+  live.moved_share = 0;           // Each compaction rewrites its SSTs.
   for (const auto& sst : tree) {  // A get may read each of them.
     live.runs.push_back({sst->filter_keys()});
     live.key_count += sst->filter_keys();

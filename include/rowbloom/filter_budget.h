@@ -198,13 +198,11 @@ struct FileBudgetOptions {
   uint32_t level_count = 4;
   // A move may make an SST part of the oldest run without rewriting it.
   // Therefore an SST takes at most max_extra_bits bits per key more than the
-  // budget's average, and an SST of a flush, in a tree that has few others, at
-  // most flush_ratio (above 1) times that average. Flushes have the first limit
-  // while live filters are within the budget, and the second if nothing is
-  // known of live filters. Only in kBalanced: the small budgets of kHitsOnly
-  // leave no room for moves.
+  // budget's average, and only so many that moves exceed the budget by the
+  // share max_excess; none if LiveFilters::moved_share is unset. Only in
+  // kBalanced: the small budgets of kHitsOnly leave no room for moves.
   double max_extra_bits = 6;
-  double flush_ratio = 1.3;
+  double max_excess = 0.05;
   // Control of the total: bits of precision for each bit per key by which live
   // filters are below the budget, and the limit of that correction in both
   // directions.
@@ -217,7 +215,10 @@ struct LiveFilters {
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
   // The newest first; empty if not known.
-  std::vector<TreeRun> runs;
+  std::vector<TreeRun> runs = {};
+  // The share of the keys that enter the oldest run with the SST they were in,
+  // which keeps its filter; 0 for a host that always rewrites.
+  std::optional<double> moved_share = std::nullopt;
 };
 
 // Gives each SST its setting when it is written. An SST counts for the run that
@@ -238,8 +239,8 @@ class FileBudget {
   absl::Status SetLive(const LiveFilters& live);
 
   FilterSetting ForFile(const FileFacts& facts) const;
-  // The current limit for an SST of a flush, or for any other SST.
-  double MaxBitsPerKey(bool is_flush) const;
+  // The current limit for an SST.
+  double MaxBitsPerKey() const;
 
   // The formula's, corrected by control.
   double precision() const { return precision_; }
@@ -253,7 +254,7 @@ class FileBudget {
   FilterCost cost_;
   FileBudgetOptions options_;
   double bits_per_key_ = 0;
-  std::optional<double> live_bits_per_key_;
+  double extra_bits_ = 0;  // Above the average, of an SST that may be moved.
   double precision_ = 0;
   double oldest_share_ = 1;
 };

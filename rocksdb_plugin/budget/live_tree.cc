@@ -131,6 +131,7 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   }
   view.live.key_count = Rounded(sums.keys);
   view.live.filter_bytes = Rounded(sums.bytes);
+  view.live.moved_share = MovedShare(output, sums);
   view.estimator = sums.estimator;
   view.level_count =
       std::max<uint32_t>(output.level,
@@ -214,12 +215,47 @@ void LiveTree::CompactionBegan(int job, uint32_t output_level,
   }
 }
 
+std::optional<double> LiveTree::MovedShare(const Output& output,
+                                           const Sums& sums) const {
+  if (entries_.empty()) return std::nullopt;
+  double share = 1;
+  for (const auto& [level, entries] : entries_) {
+    if (level <= static_cast<int>(output.level) || level > sums.deepest_level) {
+      continue;
+    }
+    share *= entries.moved / (entries.moved + entries.rewritten);
+  }
+  return share;
+}
+
+void LiveTree::CountEntries(const std::vector<uint64_t>& inputs,
+                            const LiveFiles& outputs) {
+  if (outputs.empty()) return;
+  const Sums& sums = UpToDateSums();
+  const int output_level = outputs.begin()->second.level;
+  Entries entered;
+  for (const uint64_t number : inputs) {
+    const auto file = files_.find(number);
+    if (file == files_.end() || file->second.level == output_level) continue;
+    (outputs.count(number) > 0 ? entered.moved : entered.rewritten) +=
+        sums.estimator.Of(file->second).keys;
+  }
+  if (entered.moved + entered.rewritten == 0) return;
+  Entries& entries = entries_[output_level];
+  entries.moved += entered.moved;
+  entries.rewritten += entered.rewritten;
+  if (4 * (entries.moved + entries.rewritten) < sums.keys) return;
+  entries.moved /= 2;
+  entries.rewritten /= 2;
+}
+
 void LiveTree::CompactionCompleted(int job, bool is_ok,
                                    const std::vector<uint64_t>& inputs,
                                    LiveFiles outputs) {
   const std::lock_guard<std::mutex> lock(mutex_);
   jobs_.erase(job);
   if (!is_ok) return;
+  CountEntries(inputs, outputs);
   ++changes_;
   uint64_t order = 0;
   for (const uint64_t number : inputs) {

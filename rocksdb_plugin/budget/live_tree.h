@@ -153,6 +153,13 @@ class LiveTree {
     int deepest_level = 0;
   };
   const Sums& UpToDateSums() const;
+  // Counts the keys that a compaction brought into its output level.
+  void CountEntries(const std::vector<uint64_t>& inputs,
+                    const LiveFiles& outputs);
+  // The share of the keys of an output that will reach the deepest level with
+  // their SST; nullopt if no compaction is known.
+  std::optional<double> MovedShare(const Output& output,
+                                   const Sums& sums) const;
   std::optional<double> OutputKeys(const Output& output,
                                    const Sums& sums) const;
 
@@ -164,6 +171,13 @@ class LiveTree {
   // one only later, even if a list has named it before.
   std::set<uint64_t> gone_;
   std::optional<LiveFile> last_flush_;
+  // Keys that entered a level with their SST, and rewritten. Both are halved
+  // when their sum reaches a quarter of the keys of the tree.
+  struct Entries {
+    double moved = 0;
+    double rewritten = 0;
+  };
+  std::map<int, Entries> entries_;  // By level.
   uint64_t changes_ = 0;
   uint64_t learned_ = 0;  // Calls of LearnFilter().
   bool may_have_unknown_ = true;

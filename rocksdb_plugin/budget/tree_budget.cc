@@ -19,13 +19,20 @@ namespace rowbloom::plugin {
 
 namespace {
 
-// If levels grow tenfold, several files of a hundred are in the last level.
-constexpr size_t kFilesOfEach = 1000;
 constexpr size_t kMostTrees = 1000;
 
 // The plan for a total memory is computed again, in some 20 ms, if the number
 // of keys has changed by this share.
 constexpr double kKeyCountChange = 0.1;
+
+FileFacts FactsOf(const rdb::FilterBuildingContext& context) {
+  FileFacts facts;
+  facts.is_flush = context.reason == rdb::TableFileCreationReason::kFlush ||
+                   context.reason == rdb::TableFileCreationReason::kRecovery;
+  facts.is_bottommost = context.is_bottommost;
+  if (context.level_at_creation >= 0) facts.level = context.level_at_creation;
+  return facts;
+}
 
 // Releases before 9.6 lack the option.
 template <typename Table>
@@ -69,35 +76,6 @@ absl::Status ValidateMissingShare(double missing_share) {
 TreeBudget::TreeName TreeBudget::NameOf(
     const rdb::FilterBuildingContext& context) {
   return {DatabaseOf(context), context.column_family_name};
-}
-
-FileFacts TreeBudget::FactsOf(const rdb::FilterBuildingContext& context) {
-  FileFacts facts;
-  facts.is_flush = context.reason == rdb::TableFileCreationReason::kFlush ||
-                   context.reason == rdb::TableFileCreationReason::kRecovery;
-  facts.is_bottommost = context.is_bottommost;
-  if (context.level_at_creation < 0) return facts;
-  facts.level = context.level_at_creation;
-  // An SST that is not bottommost has another level below. RocksDB calls no
-  // flush bottommost.
-  const uint32_t level_count =
-      *facts.level + (facts.is_flush || facts.is_bottommost ? 1 : 2);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (files_ > kFilesOfEach * level_counts_.size() ||
-      level_counts_.size() >= kMostTrees) {
-    level_counts_before_ = std::move(level_counts_);
-    level_counts_.clear();
-    files_ = 0;
-  }
-  ++files_;
-  const TreeName key = NameOf(context);
-  uint32_t& most = level_counts_[key];
-  most = std::max(most, level_count);
-  const auto before = level_counts_before_.find(key);
-  facts.level_count = before == level_counts_before_.end()
-                          ? most
-                          : std::max(most, before->second);
-  return facts;
 }
 
 absl::StatusOr<FileShare> TreeBudget::ShareOf(

@@ -59,7 +59,6 @@ class TreeBudget {
 
   static TreeName NameOf(const rdb::FilterBuildingContext& context);
 
-  FileFacts FactsOf(const rdb::FilterBuildingContext& context);
   // How filters are spread where a get is cheapest in total_memory_bytes.
   struct Plan {
     double key_count = 0;  // The tree's, when the plan was made.
@@ -74,14 +73,6 @@ class TreeBudget {
   Plan KnownPlan(const TreeName& name);  // Without keys if there is none.
 
   std::mutex mutex_;
-  // By database and column family: the number of levels it certainly has, from
-  // recent files and from those before. Older numbers are forgotten, since
-  // nothing reports that a database was closed, and another database's logger
-  // may get the same address.
-  using LevelCounts = std::map<TreeName, uint32_t>;
-  LevelCounts level_counts_;
-  LevelCounts level_counts_before_;
-  size_t files_ = 0;  // Files since level_counts_ was cleared.
   std::map<TreeName, Plan> plans_;
 };
 

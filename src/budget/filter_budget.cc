@@ -196,7 +196,7 @@ absl::Status CheckFileOptions(const FileBudgetOptions& options) {
   const bool is_valid =
       options.size_ratio > 1 && options.size_ratio <= kMaxSizeRatio &&
       options.level_count > 0 && options.level_count <= kMaxTreeRuns &&
-      options.max_extra_bits >= 0 && options.flush_ratio > 1 &&
+      options.max_extra_bits >= 0 && options.max_excess >= 0 &&
       options.control_gain >= 0 && options.control_limit >= 0 &&
       std::isfinite(options.control_gain) &&
       std::isfinite(options.control_limit);
@@ -204,8 +204,8 @@ absl::Status CheckFileOptions(const FileBudgetOptions& options) {
   return absl::InvalidArgumentError(absl::StrCat(
       "size_ratio ", options.size_ratio, " must be above 1, at most ",
       kMaxSizeRatio, "; level_count ", options.level_count,
-      " above 0, at most ", kMaxTreeRuns, "; flush_ratio ", options.flush_ratio,
-      " above 1; max_extra_bits ", options.max_extra_bits, ", control_gain ",
+      " above 0, at most ", kMaxTreeRuns, "; max_excess ", options.max_excess,
+      ", max_extra_bits ", options.max_extra_bits, ", control_gain ",
       options.control_gain, " and control_limit ", options.control_limit,
       " 0 or more"));
 }
@@ -375,32 +375,24 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   bits_per_key_ = bits_per_key;
   precision_ = plan->precision;
   oldest_share_ = OldestShare(plan->runs);
-  live_bits_per_key_.reset();
+  extra_bits_ = live.moved_share.has_value() ? options_.max_extra_bits : 0;
+  const double most_over = options_.max_excess * bits_per_key;
+  if (extra_bits_ * live.moved_share.value_or(0) > most_over) {
+    extra_bits_ = most_over / *live.moved_share;
+  }
   if (live.key_count == 0) return absl::OkStatus();
-  live_bits_per_key_ = 8 * static_cast<double>(live.filter_bytes) / key_count;
-  precision_ +=
-      std::clamp(options_.control_gain * (bits_per_key - *live_bits_per_key_),
-                 -options_.control_limit, options_.control_limit);
+  const double live_bits =
+      8 * static_cast<double>(live.filter_bytes) / key_count;
+  precision_ += std::clamp(options_.control_gain * (bits_per_key - live_bits),
+                           -options_.control_limit, options_.control_limit);
   return absl::OkStatus();
 }
 
-double FileBudget::MaxBitsPerKey(bool is_flush) const {
+double FileBudget::MaxBitsPerKey() const {
   const double max_bits = options_.budget.max_bits_per_key;
   if (options_.budget.mode == BudgetMode::kFixed) return bits_per_key_;
   if (options_.budget.mode == BudgetMode::kHitsOnly) return max_bits;
-  const double of_others =
-      std::min(max_bits, bits_per_key_ + options_.max_extra_bits);
-  if (!is_flush) return of_others;
-  const double of_flushes =
-      std::min(of_others, bits_per_key_ * options_.flush_ratio);
-  if (!live_bits_per_key_.has_value()) return of_flushes;
-  // Proportional control again. If flushes wrote all live filters, it settles
-  // where these have of_flushes bits.
-  const double over = *live_bits_per_key_ - bits_per_key_;
-  const double over_at_rest = of_flushes - bits_per_key_;
-  if (over <= 0 || over_at_rest <= 0) return of_others;
-  return std::max(bits_per_key_,
-                  of_others - (of_others - of_flushes) * over / over_at_rest);
+  return std::min(max_bits, bits_per_key_ + extra_bits_);
 }
 
 double FileBudget::NewerRunShare(const FileFacts& facts) const {
@@ -408,7 +400,10 @@ double FileBudget::NewerRunShare(const FileFacts& facts) const {
     return std::clamp(*facts.run_share, 0.0, 1.0);
   }
   const uint32_t level = facts.level.value_or(0);
-  uint32_t level_count = facts.level_count.value_or(options_.level_count);
+  // An SST of which only the level is known has another level below: it is not
+  // bottommost.
+  uint32_t level_count = facts.level_count.value_or(
+      std::max(options_.level_count, std::min(level, kMaxTreeRuns) + 2));
   // A flush is not all of the tree even if no level is known yet.
   if (facts.is_flush) level_count = std::max(level_count, options_.level_count);
   const uint32_t deepest = std::max<uint32_t>(level_count, 1) - 1;
@@ -433,8 +428,7 @@ FilterSetting FileBudget::ForFile(const FileFacts& facts) const {
   }
   const double missing_share = MissingShare(options_.budget);
   const double asks = missing_share + (1 - missing_share) * (1 - found);
-  return SettingFor(cost_, TargetFpr(share, asks, precision_),
-                    MaxBitsPerKey(facts.is_flush));
+  return SettingFor(cost_, TargetFpr(share, asks, precision_), MaxBitsPerKey());
 }
 
 }  // namespace rowbloom

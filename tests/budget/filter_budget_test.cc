@@ -325,14 +325,15 @@ FileBudget MakeFileBudget(const FileBudgetOptions& options = {},
 // Tells the budget of 8,000,000 live keys with filters of `bits` per key.
 void SetLiveBits(double bits, FileBudget* budget) {
   const auto bytes = static_cast<uint64_t>(1e6 * bits);
-  ASSERT_TRUE(budget->SetLive({8000000, bytes, {}}).ok());
+  ASSERT_TRUE(budget->SetLive({8000000, bytes, {}, 0}).ok());
 }
 
 TEST(FileBudget, SstsOfTheAssumedTreeGetWhatItsRunsDo) {
   for (const FilterCost& cost : RealCosts()) {
     FileBudgetOptions options;
     options.max_extra_bits = 24;
-    const FileBudget budget = MakeFileBudget(options, cost);
+    FileBudget budget = MakeFileBudget(options, cost);
+    SetLiveBits(10, &budget);
     const auto plan =
         Plan(cost, Leveled(10, 4, 900'000'000'000'000'000), options.budget);
     if (cost.name() == "fast") continue;  // Its settings have gaps.
@@ -348,7 +349,8 @@ TEST(FileBudget, SstsOfTheAssumedTreeGetWhatItsRunsDo) {
 }
 
 TEST(FileBudget, UnknownCountsAsBottommostAndBottommostBeforeLevel) {
-  const FileBudget budget = MakeFileBudget();
+  FileBudget budget = MakeFileBudget();
+  SetLiveBits(10, &budget);
   const double bottommost = budget.ForFile(kBottommost).bits_per_key;
   EXPECT_EQ(budget.ForFile({}).bits_per_key, bottommost);
   FileFacts moved_down = AtLevel(1, 4);
@@ -359,37 +361,28 @@ TEST(FileBudget, UnknownCountsAsBottommostAndBottommostBeforeLevel) {
 }
 
 TEST(FileBudget, AKnownShareComesBeforeTheLevel) {
-  const FileBudget budget = MakeFileBudget();
+  FileBudget budget = MakeFileBudget();
+  SetLiveBits(10, &budget);
   FileFacts known = AtLevel(0, 7);
   known.run_share = 0.09;
   EXPECT_EQ(budget.ForFile(known).bits_per_key,
             budget.ForFile(AtLevel(5, 7)).bits_per_key);
 }
 
-TEST(FileBudget, SstsThatMayBeMovedAreCapped) {
-  const FileBudget budget = MakeFileBudget();
-  FileFacts flush = AtLevel(0, 7);
-  EXPECT_NEAR(budget.ForFile(flush).bits_per_key, 16, 0.01);
-  flush.is_flush = true;
-  EXPECT_NEAR(budget.ForFile(flush).bits_per_key, 13, 0.01);
-}
-
-TEST(FileBudget, FlushesAreCappedByWhatIsLive) {
+TEST(FileBudget, SstsAreCappedByHowManyAreMoved) {
   FileBudget budget = MakeFileBudget();
-  const auto flush_bits_at = [&](double live_bits) {
-    SetLiveBits(live_bits, &budget);
-    return budget.ForFile(kFlush).bits_per_key;
-  };
-  EXPECT_NEAR(flush_bits_at(9), 16, 0.01);
-  EXPECT_NEAR(flush_bits_at(10), 16, 0.01);
-  EXPECT_NEAR(flush_bits_at(13), 13, 0.01);  // The tree stays as it is.
-  EXPECT_NEAR(flush_bits_at(40), 10, 0.01);
-  // With flushes alone, a tree of any initial precision settles at 13 bits.
-  double live_bits = 16;
-  for (int flushes = 1; flushes < 200; ++flushes) {
-    live_bits += (flush_bits_at(live_bits) - live_bits) / (flushes + 1);
+  for (const FileFacts& facts : {kFlush, AtLevel(0, 7)}) {
+    budget = MakeFileBudget();  // Nothing is known of moves.
+    EXPECT_NEAR(budget.ForFile(facts).bits_per_key, 10, 0.01);
+    const auto bits_with = [&](double moved_share) {
+      EXPECT_TRUE(budget.SetLive({8000, 10000, {}, moved_share}).ok());
+      return budget.ForFile(facts).bits_per_key;
+    };
+    EXPECT_NEAR(bits_with(0), 16, 0.01);
+    EXPECT_NEAR(bits_with(0.05), 16, 0.01);
+    EXPECT_NEAR(bits_with(0.2), 12.5, 0.01);
+    EXPECT_NEAR(bits_with(1), 10.5, 0.01);
   }
-  EXPECT_NEAR(live_bits, 13, 0.1);
 }
 
 TEST(FileBudget, ABudgetOfTheMostBitsGivesThemToAll) {
@@ -406,7 +399,7 @@ TEST(FileBudget, AFlushIsSmallEvenIfNoLevelIsKnownYet) {
   const FileBudget budget = MakeFileBudget();
   FileFacts flush = AtLevel(0, 1);
   flush.is_flush = true;
-  EXPECT_NEAR(budget.ForFile(flush).bits_per_key, 13, 0.01);
+  EXPECT_NEAR(budget.ForFile(flush).bits_per_key, 10, 0.01);
 }
 
 TEST(FileBudget, ControlFollowsTheLiveTotalWithinItsLimit) {
@@ -439,7 +432,7 @@ TEST(FileBudget, LiveRunsReplaceTheAssumedTree) {
 // while the others end four levels above.
 TEST(FileBudget, TheOldestRunIsTakenToBeAsLargeAsTheLargest) {
   FileBudget budget = MakeFileBudget();
-  ASSERT_TRUE(budget.SetLive({0, 0, {{97000}, {3000}}}).ok());
+  ASSERT_TRUE(budget.SetLive({0, 0, {{97000}, {3000}}, 0}).ok());
   FileFacts newer;
   newer.run_share = 0.03;
   EXPECT_LT(budget.ForFile(kBottommost).bits_per_key,
@@ -524,7 +517,8 @@ TEST(FilterMemory, IsTheLesserOfBitsAndBytes) {
 
 TEST(FileBudget, HitsOnlyWritesNoFilterForTheBottommost) {
   const FileBudgetOptions options = {Options(0.6, 0.5, BudgetMode::kHitsOnly)};
-  const FileBudget budget = MakeFileBudget(options);
+  FileBudget budget = MakeFileBudget(options);
+  SetLiveBits(0.6, &budget);
   EXPECT_EQ(budget.ForFile(kBottommost).builder_bits, 0);
   EXPECT_GT(budget.ForFile(AtLevel(2, 4)).bits_per_key, 4);
   EXPECT_GT(budget.ForFile(AtLevel(1, 4)).bits_per_key, 8);
@@ -550,7 +544,7 @@ TEST(FileBudget, OptionsOutOfRangeAreRefused) {
   EXPECT_TRUE(refuses([](auto* o) { o->size_ratio = 1; }));
   EXPECT_TRUE(refuses([](auto* o) { o->size_ratio = 1e300; }));
   EXPECT_TRUE(refuses([](auto* o) { o->level_count = 0; }));
-  EXPECT_TRUE(refuses([](auto* o) { o->flush_ratio = 1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->max_excess = -1; }));
   EXPECT_TRUE(refuses([](auto* o) { o->max_extra_bits = -1; }));
   EXPECT_TRUE(refuses([](auto* o) { o->control_gain = std::nan(""); }));
   EXPECT_TRUE(refuses([](auto* o) { o->control_limit = -1; }));

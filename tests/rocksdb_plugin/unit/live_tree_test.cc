@@ -54,6 +54,30 @@ TEST(LiveTree, KnowsNothingAtFirst) {
   EXPECT_FALSE(tree.ViewFor({0, true}).has_value());
 }
 
+TEST(LiveTree, KnowsHowManyKeysReachTheDeepestLevelWithTheirSst) {
+  LiveTree tree;
+  const auto moved_share = [&tree](uint32_t level) {
+    return tree.ViewFor({level, false})->live.moved_share;
+  };
+  tree.SetFiles(0,
+                {{1, File(0, 10, 100)},
+                 {2, File(0, 30, 200)},
+                 {3, File(1, 20)},
+                 {4, File(2, 500)}},
+                milliseconds(0));
+  EXPECT_EQ(moved_share(0), std::nullopt);
+  tree.CompactionCompleted(1, true, {2}, {{2, File(1, 30)}});
+  EXPECT_EQ(moved_share(0), 1);
+  EXPECT_EQ(moved_share(1), 1) << "no compaction out of level 1 is known";
+  // The keys that were in the level do not enter it.
+  tree.CompactionCompleted(2, true, {1, 3}, {{5, File(1, 30)}});
+  EXPECT_EQ(moved_share(0), 0.75);
+  tree.CompactionCompleted(3, true, {2}, {{2, File(2, 30)}});
+  tree.CompactionCompleted(4, true, {5, 4}, {{6, File(2, 530)}});
+  EXPECT_EQ(moved_share(0), 0.75 * 0.5);
+  EXPECT_EQ(moved_share(1), 0.5);
+}
+
 TEST(LiveTree, EachFileOfLevel0IsARunAndEachLevel) {
   LiveTree tree;
   tree.SetFiles(0,
