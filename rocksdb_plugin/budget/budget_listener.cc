@@ -19,6 +19,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/sst_file_reader.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
 #include "rowbloom/rocksdb_budget.h"
 #include "sst_path.h"
@@ -87,6 +88,15 @@ std::shared_ptr<LiveTree> TreeOf(rdb::DB* db, const std::string& name,
   return tree;
 }
 
+// Filters are planned with what is known when a flush or compaction begins.
+void ObserveGets(rdb::DB* db, LiveTree* tree) {
+  const std::shared_ptr<rdb::Statistics> statistics =
+      db->GetDBOptions().statistics;
+  if (tree != nullptr && statistics != nullptr) {
+    tree->ObserveGets(CountsOf(*statistics));
+  }
+}
+
 std::vector<uint64_t> NumbersOf(
     const std::vector<rdb::CompactionFileInfo>& files) {
   std::vector<uint64_t> numbers;
@@ -121,7 +131,7 @@ LiveFiles FilesOf(const std::vector<rdb::CompactionFileInfo>& infos,
 
 void BudgetListener::OnFlushBegin(rdb::DB* db,
                                   const rdb::FlushJobInfo& info) noexcept {
-  TreeOf(db, info.cf_name, info.cf_id);
+  ObserveGets(db, TreeOf(db, info.cf_name, info.cf_id).get());
 }
 
 void BudgetListener::OnFlushCompleted(rdb::DB* db,
@@ -141,6 +151,7 @@ void BudgetListener::OnCompactionBegin(
     rdb::DB* db, const rdb::CompactionJobInfo& info) noexcept {
   const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
   if (tree == nullptr) return;
+  ObserveGets(db, tree.get());
   tree->CompactionBegan(
       info.job_id, static_cast<uint32_t>(info.output_level),
       FilesOf(info.input_file_infos, info.input_files, info.table_properties));

@@ -22,27 +22,39 @@
 
 namespace rowbloom::plugin {
 
-// `id` is `policy` or `policy`:BITS_PER_KEY; RocksDB's Configurable reads other
-// options later. *bits_per_key does not change if the id has none.
+// `id` is `policy`, `policy`:BITS_PER_KEY or `policy`:auto; RocksDB's
+// Configurable reads other options later. *bits_per_key and *auto_bits change
+// only if the id says so.
 inline absl::Status ParsePolicyId(std::string_view id,
                                   const std::string& policy,
-                                  double* bits_per_key) {
+                                  double* bits_per_key, bool* auto_bits) {
   if (id == policy) return absl::OkStatus();
+  if (id == policy + ":auto") {
+    *auto_bits = true;
+    return absl::OkStatus();
+  }
   const size_t name_size = policy.size() + 1;
   if (id.substr(0, name_size) == policy + ":" &&
       absl::SimpleAtod(std::string(id.substr(name_size)), bits_per_key)) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(
-      absl::StrCat("not of the form ", policy, ", ", policy,
-                   ":BITS_PER_KEY or {id=", policy, ";OPTION=VALUE;...}"));
+      absl::StrCat("not of the form ", policy, ", ", policy, ":BITS_PER_KEY, ",
+                   policy, ":auto or {id=", policy, ";OPTION=VALUE;...}"));
 }
+
+inline constexpr Named<bool> kBooleans[] = {{"true", true}, {"false", false}};
 
 template <typename Options>
 void AddBudgetOptions(const char* policy, OptionTypeTable* table) {
   const auto add = [&](const char* name, const OptionText<Options>& text) {
     table->emplace(name, TextOption<Options>(policy, text));
   };
+  add("auto_bits",
+      {[](std::string_view text, Options* o) {
+         return ParseName(kBooleans, text, &o->auto_bits);
+       },
+       [](const Options& o) { return PrintName(kBooleans, o.auto_bits); }});
   add("budget_bytes",
       {[](std::string_view text, Options* o) {
          return ParseBytes(text, &o->budget_bytes);

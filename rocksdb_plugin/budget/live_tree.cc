@@ -113,7 +113,10 @@ const LiveTree::Sums& LiveTree::UpToDateSums() const {
   for (const auto& [number, file] : files_) {
     const FilterEstimator::Estimate estimate = sums.estimator.Of(file);
     const uint64_t place = file.level > 0 ? 0 : ~file.order;
-    sums.run_keys[{file.level, place}] += estimate.keys;
+    FilterEstimator::Estimate& run = sums.runs[{file.level, place}];
+    run.keys += estimate.keys;
+    run.bytes += estimate.bytes;
+    sums.file_bytes += static_cast<double>(file.size_bytes);
     sums.keys += estimate.keys;
     sums.bytes += estimate.bytes;
     sums.deepest_level = std::max(sums.deepest_level, file.level);
@@ -126,9 +129,12 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   const Sums& sums = UpToDateSums();
   if (!sums.estimator.is_known()) return std::nullopt;
   View view;
-  for (const auto& [place, keys] : sums.run_keys) {
-    view.live.runs.push_back({Rounded(keys)});
+  for (const auto& [place, run] : sums.runs) {
+    view.live.runs.push_back({Rounded(run.keys)});
+    view.run_bits.push_back(run.keys > 0 ? 8 * run.bytes / run.keys : 0);
   }
+  view.gets = gets_.rates();
+  view.has_statistics = has_statistics_;
   view.live.key_count = Rounded(sums.keys);
   view.live.filter_bytes = Rounded(sums.bytes);
   view.live.moved_share = MovedShare(output, sums);
@@ -170,8 +176,8 @@ std::optional<double> LiveTree::OutputKeys(const Output& output,
   }
   if (!any_job) return std::nullopt;
   if (level > 0) {
-    const auto run = sums.run_keys.find({level, 0});
-    if (run != sums.run_keys.end()) keys += run->second;
+    const auto run = sums.runs.find({level, 0});
+    if (run != sums.runs.end()) keys += run->second.keys;
   }
   return keys;
 }
@@ -179,6 +185,9 @@ std::optional<double> LiveTree::OutputKeys(const Output& output,
 void LiveTree::FlushCompleted(uint64_t number, LiveFile file) {
   const std::lock_guard<std::mutex> lock(mutex_);
   ++changes_;
+  if (file.filter.has_value()) {
+    written_keys_ += static_cast<double>(file.filter->entry_count);
+  }
   last_flush_ = file;
   if (gone_.count(number) > 0) return;
   const auto known = files_.find(number);
@@ -233,6 +242,10 @@ void LiveTree::CountEntries(const std::vector<uint64_t>& inputs,
   if (outputs.empty()) return;
   const Sums& sums = UpToDateSums();
   const int output_level = outputs.begin()->second.level;
+  const std::set<uint64_t> read(inputs.begin(), inputs.end());
+  for (const auto& [number, file] : outputs) {
+    if (read.count(number) == 0) written_keys_ += sums.estimator.Of(file).keys;
+  }
   Entries entered;
   for (const uint64_t number : inputs) {
     const auto file = files_.find(number);
@@ -294,6 +307,14 @@ void LiveTree::LearnFilter(uint64_t number, const FileFilter& filter) {
   ++learned_;
 }
 
+void LiveTree::ObserveGets(const GetCounts& counts) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  has_statistics_ = true;
+  const double keys = UpToDateSums().keys;
+  gets_.Observe(counts, keys > 0 ? written_keys_ / keys : 0);
+  written_keys_ = 0;
+}
+
 bool LiveTree::WantsFiles(Clock::time_point now) {
   const std::lock_guard<std::mutex> lock(mutex_);
   if (now < not_before_ || (!is_stale_ && now < at_latest_)) return false;
@@ -329,6 +350,11 @@ void LiveTree::SetStale() {
 uint64_t LiveTree::changes() const {
   const std::lock_guard<std::mutex> lock(mutex_);
   return changes_;
+}
+
+double LiveTree::file_bytes() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return UpToDateSums().file_bytes;
 }
 
 LiveFiles LiveTree::TakeUnknown(size_t count) {
@@ -416,6 +442,21 @@ void LiveTrees::KeepOnly(const DatabaseId& database,
                          column_family_names.count(it->first.second) == 0;
     it = is_gone ? all.trees.erase(it) : std::next(it);
   }
+}
+
+double LiveTrees::ShareOf(const DatabaseId& database,
+                          const std::string& column_family_name) {
+  AllTrees& all = Trees();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  double own = 0;
+  double sum = 0;
+  for (const auto& [key, known] : all.trees) {
+    if (!(key.first == database)) continue;
+    const double bytes = known.tree->file_bytes();
+    sum += bytes;
+    if (key.second == column_family_name) own = bytes;
+  }
+  return sum > 0 ? own / sum : 1;
 }
 
 std::map<std::string, uint64_t> LiveTrees::Changes(const DatabaseId& database) {

@@ -29,6 +29,7 @@
 #include <vector>
 
 #include "budget/database_id.h"
+#include "budget/observed_gets.h"
 #include "rdb.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/get_cost.h"
@@ -100,6 +101,9 @@ class LiveTree {
   };
   struct View {
     LiveFilters live;
+    std::vector<double> run_bits;     // Of the filters of each run.
+    std::optional<GetRates> gets;     // Unset: not known yet.
+    bool has_statistics = false;      // Gets will be known.
     uint32_t level_count = 0;         // 1 + the deepest level with SSTs.
     std::optional<double> run_share;  // The share of the output's run.
     FilterEstimator estimator;
@@ -119,6 +123,8 @@ class LiveTree {
                            const std::vector<uint64_t>& inputs,
                            LiveFiles outputs);
   void LearnFilter(uint64_t number, const FileFilter& filter);
+  // The counts of the database's gets, as now.
+  void ObserveGets(const GetCounts& counts);
 
   using Clock = std::chrono::steady_clock;
 
@@ -130,6 +136,7 @@ class LiveTree {
   // filters stay known.
   void SetFiles(uint64_t changes, LiveFiles files, Clock::duration took);
   uint64_t changes() const;
+  double file_bytes() const;  // Of all SSTs.
   void SetStale();
 
   // Up to `count` SSTs with unknown filters, each only once. Skips levels with
@@ -147,9 +154,10 @@ class LiveTree {
   struct Sums {
     uint64_t changes = 0;  // changes_ + learned_.
     FilterEstimator estimator;
-    std::map<std::pair<int, uint64_t>, double> run_keys;
+    std::map<std::pair<int, uint64_t>, FilterEstimator::Estimate> runs;
     double keys = 0;
     double bytes = 0;
+    double file_bytes = 0;
     int deepest_level = 0;
   };
   const Sums& UpToDateSums() const;
@@ -178,6 +186,9 @@ class LiveTree {
     double rewritten = 0;
   };
   std::map<int, Entries> entries_;  // By level.
+  ObservedGets gets_;
+  bool has_statistics_ = false;
+  double written_keys_ = 0;  // Since the gets were observed.
   uint64_t changes_ = 0;
   uint64_t learned_ = 0;  // Calls of LearnFilter().
   bool may_have_unknown_ = true;
@@ -203,6 +214,9 @@ class LiveTrees {
   // Forgets the column families of a database whose name is not among these.
   static void KeepOnly(const DatabaseId& database,
                        const std::set<std::string>& column_family_names);
+  // The share of a column family in the bytes of the database's SSTs.
+  static double ShareOf(const DatabaseId& database,
+                        const std::string& column_family_name);
   // LiveTree::changes() of each tree of a database.
   static std::map<std::string, uint64_t> Changes(const DatabaseId& database);
 };

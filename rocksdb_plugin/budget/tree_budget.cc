@@ -4,13 +4,19 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <memory>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
 #include "budget/live_tree.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/env.h"
 #include "rocksdb/table.h"
 #include "rowbloom/get_cost.h"
 #include "rowbloom/tree_shape.h"
@@ -21,9 +27,13 @@ namespace {
 
 constexpr size_t kMostTrees = 1000;
 
-// The plan for a total memory is computed again, in some 20 ms, if the number
-// of keys has changed by this share.
+// A plan is made again, in some 20 ms, if the number of keys has changed by
+// this share, or a share of gets by this difference.
 constexpr double kKeyCountChange = 0.1;
+constexpr double kShareChange = 0.03;
+
+// A new plan must take this share of the time of a get under the one before.
+constexpr double kClearGain = 0.99;
 
 FileFacts FactsOf(const rdb::FilterBuildingContext& context) {
   FileFacts facts;
@@ -44,6 +54,140 @@ auto CutsOf(const Table& table, int /*preferred*/)
 template <typename Table>
 PartitionCuts CutsOf(const Table& /*table*/, double /*otherwise*/) {
   return PartitionCuts::kCoupled;
+}
+
+// The capacity of the cache that filter partitions share with data blocks; 0 if
+// they do not.
+double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
+  if (table.block_cache == nullptr || table.no_block_cache ||
+      !table.cache_index_and_filter_blocks || !table.partition_filters ||
+      table.metadata_cache_options.partition_pinning ==
+          rdb::PinningTier::kAll) {
+    return 0;
+  }
+  return static_cast<double>(table.block_cache->GetCapacity());
+}
+
+// RocksDB tells it in the text of options alone.
+double HighPriorityShare(const rdb::Cache& cache) {
+  const std::string options = cache.GetPrintableOptions();
+  constexpr std::string_view kName = "high_pri_pool_ratio:";
+  const size_t at = options.find(kName);
+  return at == std::string::npos
+             ? 0
+             : std::clamp(
+                   std::strtod(options.c_str() + at + kName.size(), nullptr),
+                   0.0, 1.0);
+}
+
+GetCostOptions GetOptionsFor(const rdb::BlockBasedTableOptions& table,
+                             const LiveTree::View& view,
+                             const FilterBudgetOptions& budget) {
+  GetCostOptions get;
+  SetEntrySizes(view.estimator.sums(), &get);
+  get.data_block_bytes = static_cast<double>(table.block_size);
+  get.metadata_block_bytes = static_cast<double>(table.metadata_block_size);
+  get.partition_cuts = CutsOf(table, 0);
+  get.missing_share = budget.missing_share;
+  return get;
+}
+
+double Share(double part, double whole) { return whole > 0 ? part / whole : 0; }
+
+bool IsOutdated(const TreePlan& plan, double keys,
+                const std::optional<GetRates>& gets) {
+  if (!(std::abs(plan.key_count - keys) <= kKeyCountChange * keys)) return true;
+  if (!gets.has_value() || !plan.gets.has_value()) {
+    return gets.has_value() != plan.gets.has_value();
+  }
+  const auto differs = [](double a, double b) {
+    return std::abs(a - b) > kShareChange;
+  };
+  return differs(plan.gets->missing_share, gets->missing_share) ||
+         differs(Share(plan.gets->filter_reads, plan.gets->filter_asks),
+                 Share(gets->filter_reads, gets->filter_asks)) ||
+         differs(Share(plan.gets->data_reads, plan.gets->data_asks),
+                 Share(gets->data_reads, gets->data_asks));
+}
+
+// Sets the skew at which the model expects the hit rate that was counted with
+// the live filters. If even keys that are all alike would hit more often, scans
+// and compactions have a part of the cache: sets cache_bytes to the rest.
+void FitGets(const LiveTree::View& view, const FilterCost& cost,
+             GetCostOptions* get) {
+  const GetRates& rates = *view.gets;
+  std::vector<FilterSetting> filters;
+  for (const double bits : view.run_bits) filters.push_back(cost.ForBits(bits));
+  // Gets ask for few more data blocks than the model says. If there are many
+  // more, these are of scans and compactions, and tell nothing of gets.
+  constexpr double kMostDataAsks = 1.3;
+  const auto miss_share = [&] {
+    const absl::StatusOr<GetCost> expected =
+        ExpectedGetCost(view.live.runs, filters, *get);
+    if (!expected.ok()) return std::pair(0.0, 0.0);
+    double reads = expected->filter.reads;
+    double asks = expected->filter.asks;
+    double counted_reads = rates.filter_reads;
+    double counted_asks = rates.filter_asks;
+    if (rates.data_asks <= kMostDataAsks * expected->data.asks ||
+        counted_asks == 0) {
+      reads += expected->data.reads;
+      asks += expected->data.asks;
+      counted_reads += rates.data_reads;
+      counted_asks += rates.data_asks;
+    }
+    return std::pair(Share(reads, asks), Share(counted_reads, counted_asks));
+  };
+  constexpr int kHalvings = 8;
+  // Sets *value within the range to where the model's share meets the counted
+  // one. `rises`: whether the model's share rises with the value.
+  const auto fit = [&](double low, double high, bool rises, const auto& set) {
+    for (int i = 0; i < kHalvings; ++i) {
+      const double middle = (low + high) / 2;
+      set(middle);
+      const auto [expected, counted] = miss_share();
+      ((expected > counted) == rises ? high : low) = middle;
+    }
+  };
+  const auto [expected, counted] = miss_share();
+  if (expected > counted) {
+    constexpr double kMostSkew = 1.3;
+    fit(0, kMostSkew, false, [&](double skew) { get->zipf_exponent = skew; });
+  } else {
+    constexpr double kLeastShare = 0.1;
+    const auto all = static_cast<double>(get->cache_bytes);
+    fit(kLeastShare, 1, false, [&](double share) {
+      get->cache_bytes = static_cast<uint64_t>(share * all);
+    });
+  }
+}
+
+const TotalMemoryPlan& NearestPlan(const std::vector<TotalMemoryPlan>& sweep,
+                                   double bits_per_key) {
+  return *std::min_element(
+      sweep.begin(), sweep.end(),
+      [bits_per_key](const TotalMemoryPlan& a, const TotalMemoryPlan& b) {
+        return std::abs(a.filters.bits_per_key - bits_per_key) <
+               std::abs(b.filters.bits_per_key - bits_per_key);
+      });
+}
+
+void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
+             double bits_before, const TotalMemoryPlan& before,
+             const TotalMemoryPlan& now) {
+  if (context.info_log == nullptr) return;
+  const GetRates gets = plan.gets.value_or(GetRates());
+  rdb::Log(rdb::InfoLogLevel::INFO_LEVEL, context.info_log,
+           "[%s] rowbloom plans filters of %.2f bits per key (%s), before "
+           "%.2f: %.3f reads a get expected, before %.3f; %.0f keys, %.1f%% of "
+           "gets absent, Zipf %.2f, %.0f%% of the cache; counted for a get: "
+           "%.2f filter blocks, %.3f read, %.2f data blocks, %.3f read",
+           context.column_family_name.c_str(), plan.bits_per_key,
+           plan.mode == BudgetMode::kFixed ? "the same everywhere" : "by run",
+           bits_before, now.cost.reads(), before.cost.reads(), plan.key_count,
+           100 * plan.missing_share, plan.zipf_exponent, 100 * plan.cache_share,
+           gets.filter_asks, gets.filter_reads, gets.data_asks,
+           gets.data_reads);
 }
 
 }  // namespace
@@ -73,17 +217,12 @@ absl::Status ValidateMissingShare(double missing_share) {
                    " to 1; for gets that never miss there is hits_only"));
 }
 
-TreeBudget::TreeName TreeBudget::NameOf(
-    const rdb::FilterBuildingContext& context) {
-  return {DatabaseOf(context), context.column_family_name};
-}
-
 absl::StatusOr<FileShare> TreeBudget::ShareOf(
     const rdb::FilterBuildingContext& context, const FilterCost& cost,
-    FileBudgetOptions options, uint64_t total_memory_bytes) {
+    const RocksDbBudgetOptions& options, FileBudgetOptions file_options) {
   // FIFO's SSTs are all alike, flushes or not.
   const bool is_fifo = context.compaction_style == rdb::kCompactionStyleFIFO;
-  if (is_fifo) options.budget.mode = BudgetMode::kFixed;
+  if (is_fifo) file_options.budget.mode = BudgetMode::kFixed;
   const FileFacts facts = is_fifo ? FileFacts() : FactsOf(context);
   std::optional<LiveTree::View> view;
   if (facts.level.has_value()) {
@@ -91,10 +230,24 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
         LiveTrees::Find(DatabaseOf(context), context.column_family_name);
     if (tree != nullptr) view = tree->ViewFor({*facts.level, facts.is_flush});
   }
-  if (view.has_value() && total_memory_bytes > 0) {
-    FollowPlan(context, *view, cost, total_memory_bytes, &options.budget);
+  if (view.has_value()) {
+    if (options.auto_bits && view->gets.has_value()) {
+      file_options.budget.missing_share = std::max(
+          view->gets->missing_share, FilterBudgetOptions::kMinMissingShare);
+    }
+    const double cache_bytes =
+        options.total_memory_bytes > 0
+            ? static_cast<double>(options.total_memory_bytes)
+        : options.auto_bits ? SharedCacheBytes(context.table_options) *
+                                  LiveTrees::ShareOf(DatabaseOf(context),
+                                                     context.column_family_name)
+                            : 0;
+    if (cache_bytes > 0) {
+      FollowPlan(context, *view, cost, options, cache_bytes,
+                 &file_options.budget);
+    }
   }
-  absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, options);
+  absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, file_options);
   if (!budget.ok()) return budget.status();
   FileShare share = {facts, *std::move(budget)};
   if (!view.has_value() || !share.budget.SetLive(view->live).ok()) return share;
@@ -105,33 +258,61 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
 
 void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
                             const LiveTree::View& view, const FilterCost& cost,
-                            uint64_t total_memory_bytes,
-                            FilterBudgetOptions* budget) {
+                            const RocksDbBudgetOptions& options,
+                            double cache_bytes, FilterBudgetOptions* budget) {
   const auto keys = static_cast<double>(view.live.key_count);
   if (keys == 0 || view.estimator.sums().key_count == 0) return;
+  if (options.auto_bits) {
+    budget->memory = FilterMemory::BitsPerKey(budget->max_bits_per_key);
+    if (options.budget_bytes > 0) {
+      budget->memory = budget->memory.AtMostBytes(options.budget_bytes);
+    }
+  }
   const double most = budget->memory.BitsPerKeyOf(keys);
-  const TreeName name = NameOf(context);
-  Plan plan = KnownPlan(name);
-  if (!(std::abs(plan.key_count - keys) <= kKeyCountChange * keys)) {
-    TotalMemoryOptions options;
-    options.mode = budget->mode;
-    options.max_bits_per_key = budget->max_bits_per_key;
-    options.get.cache_bytes = total_memory_bytes;
-    SetEntrySizes(view.estimator.sums(), &options.get);
-    const rdb::BlockBasedTableOptions& table = context.table_options;
-    options.get.data_block_bytes = static_cast<double>(table.block_size);
-    options.get.metadata_block_bytes =
-        static_cast<double>(table.metadata_block_size);
-    options.get.partition_cuts = CutsOf(table, 0);
-    options.get.missing_share = budget->missing_share;
+  const std::optional<GetRates> gets =
+      options.auto_bits ? view.gets : std::nullopt;
+  const TreeName name = {DatabaseOf(context), context.column_family_name};
+  TreePlan plan = PlanOf(name.first, name.second);
+  const double live_bits =
+      8 * static_cast<double>(view.live.filter_bytes) / keys;
+  if (options.auto_bits && view.has_statistics && !gets.has_value()) {
+    // Nobody has asked yet. The live filters are what an earlier plan wrote, or
+    // what the user chose.
+    if (live_bits == 0) return;
+    plan.bits_per_key = live_bits;
+  } else if (IsOutdated(plan, keys, gets)) {
+    TotalMemoryOptions total;
+    total.mode = budget->mode;
+    total.max_bits_per_key = budget->max_bits_per_key;
+    total.get = GetOptionsFor(context.table_options, view, *budget);
+    total.get.cache_bytes = static_cast<uint64_t>(cache_bytes);
+    if (options.auto_bits) {
+      const rdb::Cache& cache = *context.table_options.block_cache;
+      total.get.high_priority_share = HighPriorityShare(cache);
+      if (gets.has_value()) FitGets(view, cost, &total.get);
+    }
     absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
-        SweepTotalMemory(cost, view.live.runs, options);
+        SweepTotalMemory(cost, view.live.runs, total);
     if (!sweep.ok()) return;
     while (sweep->size() > 1 && sweep->back().filters.bits_per_key > most) {
       sweep->pop_back();
     }
-    const TotalMemoryPlan& cheapest = CheapestPlan(*sweep);
-    plan = {keys, cheapest.filters.bits_per_key, cheapest.mode};
+    const double bits_before =
+        plan.key_count > 0 ? plan.bits_per_key : live_bits;
+    const TotalMemoryPlan& before = NearestPlan(*sweep, bits_before);
+    const TotalMemoryPlan* now = &CheapestPlan(*sweep);
+    if (options.auto_bits && plan.key_count > 0 &&
+        now->cost.total_us > kClearGain * before.cost.total_us) {
+      now = &before;
+    }
+    plan = {keys,
+            now->filters.bits_per_key,
+            now->mode,
+            total.get.missing_share,
+            total.get.zipf_exponent,
+            static_cast<double>(total.get.cache_bytes) / cache_bytes,
+            gets};
+    if (now != &before) LogPlan(context, plan, bits_before, before, *now);
     const std::lock_guard<std::mutex> lock(mutex_);
     if (plans_.size() >= kMostTrees) plans_.clear();
     plans_[name] = plan;
@@ -141,10 +322,11 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
   budget->mode = plan.mode;
 }
 
-TreeBudget::Plan TreeBudget::KnownPlan(const TreeName& name) {
+TreePlan TreeBudget::PlanOf(const DatabaseId& database,
+                            const std::string& column_family_name) const {
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = plans_.find(name);
-  return known == plans_.end() ? Plan() : known->second;
+  const auto known = plans_.find({database, column_family_name});
+  return known == plans_.end() ? TreePlan() : known->second;
 }
 
 }  // namespace rowbloom::plugin

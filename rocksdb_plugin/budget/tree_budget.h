@@ -5,7 +5,7 @@
 // for native and composed mode. If a listener knows the live tree, that is
 // used.
 //
-//   auto share = tree_.ShareOf(context, cost, options, total_memory_bytes);
+//   auto share = tree_.ShareOf(context, cost, options, file_options);
 //   if (share.ok()) setting = share->budget.ForFile(share->facts);
 //
 // RocksDB's public API only. Thread-safe.
@@ -13,10 +13,9 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_
 
-#include <cstddef>
-#include <cstdint>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -24,10 +23,12 @@
 #include "absl/status/statusor.h"
 #include "budget/database_id.h"
 #include "budget/live_tree.h"
+#include "budget/observed_gets.h"
 #include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
+#include "rowbloom/rocksdb_budget_options.h"
 
 namespace rowbloom::plugin {
 
@@ -44,36 +45,43 @@ struct FileShare {
   FileBudget budget;
 };
 
+// What is written for the gets of a tree.
+struct TreePlan {
+  double key_count = 0;  // The tree's, when the plan was made; 0: no plan.
+  double bits_per_key = 0;
+  BudgetMode mode = BudgetMode::kBalanced;
+  double missing_share = 0.5;
+  double zipf_exponent = 0;
+  // The part of the cache that gets have, beside scans and compactions.
+  double cache_share = 1;
+  std::optional<GetRates> gets;  // Unset: not counted.
+};
+
 class TreeBudget {
  public:
-  // `options` may differ from call to call, `total_memory_bytes`
-  // (RocksDbBudgetOptions) may not. Fails only if they are invalid.
+  // `file_options` may differ from call to call, `options` may not. Fails only
+  // if they are invalid.
   absl::StatusOr<FileShare> ShareOf(const rdb::FilterBuildingContext& context,
                                     const FilterCost& cost,
-                                    FileBudgetOptions options,
-                                    uint64_t total_memory_bytes);
+                                    const RocksDbBudgetOptions& options,
+                                    FileBudgetOptions file_options);
+  // The plan that the SSTs of a column family follow now.
+  TreePlan PlanOf(const DatabaseId& database,
+                  const std::string& column_family_name) const;
 
  private:
   // A database and a column family.
   using TreeName = std::pair<DatabaseId, std::string>;
 
-  static TreeName NameOf(const rdb::FilterBuildingContext& context);
-
-  // How filters are spread where a get is cheapest in total_memory_bytes.
-  struct Plan {
-    double key_count = 0;  // The tree's, when the plan was made.
-    double bits_per_key = 0;
-    BudgetMode mode = BudgetMode::kBalanced;
-  };
-  // Sets memory and mode to those of the plan for the live tree, within the
-  // memory of `budget`.
+  // Sets memory, mode and missing_share to those of the plan for the live tree,
+  // within the memory of `budget`, where filters and data share `cache_bytes`.
   void FollowPlan(const rdb::FilterBuildingContext& context,
                   const LiveTree::View& view, const FilterCost& cost,
-                  uint64_t total_memory_bytes, FilterBudgetOptions* budget);
-  Plan KnownPlan(const TreeName& name);  // Without keys if there is none.
+                  const RocksDbBudgetOptions& options, double cache_bytes,
+                  FilterBudgetOptions* budget);
 
-  std::mutex mutex_;
-  std::map<TreeName, Plan> plans_;
+  mutable std::mutex mutex_;
+  std::map<TreeName, TreePlan> plans_;
 };
 
 }  // namespace rowbloom::plugin

@@ -74,7 +74,8 @@ absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options) {
 absl::StatusOr<std::unique_ptr<ComposedPolicy>> ComposedPolicy::Parse(
     std::string_view id) {
   RocksDbComposedOptions options;
-  absl::Status status = ParsePolicyId(id, kClassName(), &options.bits_per_key);
+  absl::Status status = ParsePolicyId(id, kClassName(), &options.bits_per_key,
+                                      &options.auto_bits);
   if (status.ok()) status = ValidateComposedOptions(options);
   if (!status.ok()) return status;
   return std::make_unique<ComposedPolicy>(options);
@@ -98,9 +99,8 @@ ComposedSetting ComposedPolicy::SettingFor(
                       ? RocksDbFilter::kBloom
                       : RocksDbFilter::kRibbon;
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
-      context, CostOf(result.filter),
-      MakeFileBudgetOptions(options_, options_.bits_per_key, options_.budget),
-      options_.total_memory_bytes);
+      context, CostOf(result.filter), options_,
+      MakeFileBudgetOptions(options_, options_.bits_per_key, options_.budget));
   // Valid options always have one. An SST without a filter is only slow.
   if (!share.ok()) return result;
   result.setting = share->budget.ForFile(share->facts);

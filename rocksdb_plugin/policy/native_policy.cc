@@ -121,10 +121,10 @@ absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
     std::string_view id) {
   RocksDbOptions options;
   double bits_per_key = 0;
-  absl::Status status =
-      ParsePolicyId(id, NativePolicy::kClassName(), &bits_per_key);
+  absl::Status status = ParsePolicyId(id, NativePolicy::kClassName(),
+                                      &bits_per_key, &options.auto_bits);
   if (!status.ok()) return status;
-  if (id != NativePolicy::kClassName()) {
+  if (bits_per_key != 0) {
     options.filter_spec = rowbloom::FilterSpec::BitsPerKey(
         options.filter_spec.family(), bits_per_key);
     status = options.filter_spec.Validate();
@@ -155,10 +155,10 @@ FilterSetting NativePolicy::SettingFor(
   });
   if (!cost_.has_value()) return {};
   const absl::StatusOr<FileShare> share = tree_.ShareOf(
-      context, *cost_,
-      MakeFileBudgetOptions(options_, BudgetBitsPerKey(options_),
-                            options_.budget.value_or(BudgetMode::kFixed)),
-      options_.total_memory_bytes);
+      context, *cost_, options_,
+      MakeFileBudgetOptions(
+          options_, BudgetBitsPerKey(options_),
+          options_.effective_budget().value_or(BudgetMode::kFixed)));
   return share.ok() ? share->budget.ForFile(share->facts) : FilterSetting();
 }
 
@@ -170,7 +170,7 @@ rdb::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(
   if (!context.table_options.whole_key_filtering) {
     options.bloom_type = BloomType::kRow;
   }
-  if (options.budget.has_value()) {
+  if (options.effective_budget().has_value()) {
     const double bits = SettingFor(context).builder_bits;
     if (bits == 0) return nullptr;  // No filter.
     options.filter_spec =

@@ -200,7 +200,7 @@ Status CheckPair(const RocksDbOptions& policy,
 // Bits per filter key of the policy; 0 if they are not known.
 double BitsPerKey(const rdb::FilterPolicy& policy) {
   if (const auto* native = policy.CheckedCast<NativePolicy>()) {
-    if (native->options().budget.has_value()) {
+    if (native->options().effective_budget().has_value()) {
       return BudgetBitsPerKey(native->options());
     }
     constexpr uint64_t kManyKeys = 1000000;
@@ -289,9 +289,10 @@ Status CheckTraps(const ColumnFamilyOptions& options,
     return CheckSizeRatio(options, composed->options().budget,
                           composed->options().size_ratio);
   }
-  status = CheckSizeRatio(options,
-                          policy->options().budget.value_or(BudgetMode::kFixed),
-                          policy->options().size_ratio);
+  status = CheckSizeRatio(
+      options,
+      policy->options().effective_budget().value_or(BudgetMode::kFixed),
+      policy->options().size_ratio);
   if (!status.ok() || extractor == nullptr) return status;
   return CheckPair(policy->options(), *extractor);
 }

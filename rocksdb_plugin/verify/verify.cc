@@ -239,6 +239,9 @@ BitsRange RangeOf(BudgetMode mode, double bits,
       range = {0.75 * bits, 1.25 * bits};
       break;
   }
+  if (options.auto_bits) {
+    return {0, std::numeric_limits<double>::infinity()};
+  }
   // Limits in bytes may be below the bits, and below the smallest filter the
   // nearest choice is no filter.
   if (options.budget_bytes > 0 || options.total_memory_bytes > 0 ||
@@ -254,9 +257,11 @@ std::optional<BitsRange> BudgetRange(const RocksDbExpectedFilter& expected) {
     const RocksDbComposedOptions& composed = *expected.composed;
     return RangeOf(composed.budget, composed.bits_per_key, composed);
   }
-  if (expected.rowbloom.has_value() && expected.rowbloom->budget.has_value()) {
+  if (expected.rowbloom.has_value() &&
+      expected.rowbloom->effective_budget().has_value()) {
     const RocksDbOptions& native = *expected.rowbloom;
-    return RangeOf(*native.budget, BudgetBitsPerKey(native), native);
+    return RangeOf(*native.effective_budget(), BudgetBitsPerKey(native),
+                   native);
   }
   return std::nullopt;
 }

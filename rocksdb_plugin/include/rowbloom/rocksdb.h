@@ -15,6 +15,7 @@
 //
 // Or from an options string, after RegisterRocksDb():
 //   filter_policy=rowbloom:10
+//   filter_policy=rowbloom:auto     (rocksdb_budget_options.h: auto_bits)
 //   filter_policy={id=rowbloom;key_codec=ordered;filter_spec=compact}
 //   prefix_extractor=rowbloom.RowPrefix:ROWCOL:ordered
 //
@@ -100,6 +101,10 @@ struct RocksDbOptions : RocksDbBudgetOptions {
   // most 24. 0: the bits of `filter_spec`.
   double budget_bits_per_key = 0;
 
+  // `budget`; with auto_bits there always is one.
+  std::optional<BudgetMode> effective_budget() const {
+    return budget.has_value() || !auto_bits ? budget : BudgetMode::kBalanced;
+  }
   // `bloom_type`, or what it stands for if it is unset.
   BloomType effective_bloom_type() const {
     return bloom_type.value_or(

@@ -5,7 +5,8 @@
 // fields.
 //
 //   rowbloom::RocksDbComposedOptions options;
-//   options.budget_bytes = 64 << 20;
+//   options.auto_bits = true;
+//   options.budget_bytes = 64 << 20;  // At most.
 //   options.missing_share = 0.9;
 
 #ifndef ROWBLOOM_ROCKSDB_BUDGET_OPTIONS_H_
@@ -18,6 +19,16 @@
 namespace ROWBLOOM_EXPORT rowbloom {
 
 struct RocksDbBudgetOptions {
+  // Chooses the average bits by what gets do: "rowbloom:auto" and
+  // "rowbloom.Composed:auto". Where filters and indexes are partitioned and in
+  // the block cache with the data, SSTs get the bits at which get_cost.h
+  // expects the fewest reads in that cache, with the share of absent keys and
+  // the hit rates that DBOptions::statistics has counted. Elsewhere filters
+  // take no room from the data, and have the budget's average. A new plan must
+  // read 1% less; a line in the LOG says what it is and what it was made from.
+  // Until gets are counted, also after an open, SSTs get the average of the
+  // live filters. Needs a listener and statistics.
+  bool auto_bits = false;
   // The limit for all filters of a column family, which needs a listener. New
   // SSTs get their bits as if all filters had that average. SSTs that are only
   // moved or ingested keep their filters, so a tree that is only appended to

@@ -55,7 +55,7 @@ std::vector<Misspelt> AllMisspelt() {
       {"{id=rowbloom;budget=balanced;size_ratio=0.5}", "size_ratio=0.5",
        "above 1"},
       {"{id=rowbloom;fliter_spec=compact}", "fliter_spec=compact",
-       "known: bloom_type, budget,"},
+       "known: auto_bits, bloom_type, budget,"},
       {"{id=rowbloom;bloom_type=ROWCOL}", "bloom_type ROWCOL", "fixed:N"},
       {"{id=rowbloom.Composed;filter=ribon}", "filter=ribon", "ribbon"},
       {"{id=rowbloom.Composed;bits_per_key=ten}", "bits_per_key=ten",

@@ -52,7 +52,9 @@ class ReportedTree {
   absl::StatusOr<FileShare> ShareOf(int level, const FilterCost& cost,
                                     const FileBudgetOptions& options,
                                     uint64_t total_memory_bytes) {
-    return budget_.ShareOf(ContextOf(level), cost, options, total_memory_bytes);
+    RocksDbBudgetOptions of_tree;
+    of_tree.total_memory_bytes = total_memory_bytes;
+    return budget_.ShareOf(ContextOf(level), cost, of_tree, options);
   }
 
   static constexpr uint64_t kRawKeyBytes = 24;

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+
+#include "budget/observed_gets.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "rocksdb/statistics.h"
+
+namespace rowbloom::plugin {
+
+GetCounts CountsOf(const rdb::Statistics& statistics) {
+  const auto count = [&](rdb::Tickers ticker) {
+    return statistics.getTickerCount(ticker);
+  };
+  GetCounts counts;
+  counts.gets = count(rdb::MEMTABLE_MISS);
+  counts.found = count(rdb::GET_HIT_L0) + count(rdb::GET_HIT_L1) +
+                 count(rdb::GET_HIT_L2_AND_UP);
+  counts.filter_reads = count(rdb::BLOCK_CACHE_FILTER_MISS);
+  counts.filter_asks = count(rdb::BLOCK_CACHE_FILTER_HIT) + counts.filter_reads;
+  counts.data_reads = count(rdb::BLOCK_CACHE_DATA_MISS);
+  counts.data_asks = count(rdb::BLOCK_CACHE_DATA_HIT) + counts.data_reads;
+  return counts;
+}
+
+void ObservedGets::Observe(const GetCounts& counts, double written_share) {
+  written_share_ += std::max(0.0, written_share);
+  if (!last_.has_value() || counts.gets < last_->gets) {
+    last_ = counts;
+    return;
+  }
+  if (counts.gets - last_->gets < kFewestGets) return;
+  const auto gets = static_cast<double>(counts.gets - last_->gets);
+  // Tickers are read one after the other while they rise.
+  const auto per_get = [&](uint64_t GetCounts::*count) {
+    return counts.*count < (*last_).*count
+               ? 0
+               : static_cast<double>(counts.*count - (*last_).*count) / gets;
+  };
+  GetRates now;
+  now.missing_share = std::clamp(1 - per_get(&GetCounts::found), 0.0, 1.0);
+  now.filter_asks = per_get(&GetCounts::filter_asks);
+  now.filter_reads = per_get(&GetCounts::filter_reads);
+  now.data_asks = per_get(&GetCounts::data_asks);
+  now.data_reads = per_get(&GetCounts::data_reads);
+  const double weight =
+      rates_.has_value() ? 1 - std::exp2(-written_share_ / kHalfShare) : 1;
+  GetRates mean = rates_.value_or(now);
+  for (const auto rate :
+       {&GetRates::missing_share, &GetRates::filter_asks,
+        &GetRates::filter_reads, &GetRates::data_asks, &GetRates::data_reads}) {
+    mean.*rate += weight * (now.*rate - mean.*rate);
+  }
+  rates_ = mean;
+  last_ = counts;
+  written_share_ = 0;
+}
+
+}  // namespace rowbloom::plugin

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What the gets of a database do, as its Statistics count them: how many find
+// no key, and how often the block cache has what they ask for.
+//
+//   ObservedGets gets;
+//   gets.Observe(CountsOf(*statistics), written_share);   // At each flush.
+//   if (gets.rates().has_value()) plan(gets.rates()->missing_share);
+//
+// The rates are means over what was written, not over time or gets: filters
+// are planned when SSTs are written, and a burst of gets between two flushes
+// weighs no more than the flush. One thread at a time.
+
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_OBSERVED_GETS_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_OBSERVED_GETS_H_
+
+#include <cstdint>
+#include <optional>
+
+#include "rdb.h"
+
+namespace ROCKSDB_NAMESPACE {
+class Statistics;
+}  // namespace ROCKSDB_NAMESPACE
+
+namespace rowbloom::plugin {
+
+// Tickers, since the statistics began.
+struct GetCounts {
+  uint64_t gets = 0;   // That ask SSTs: the memtables did not have the key.
+  uint64_t found = 0;  // In an SST.
+  uint64_t filter_asks = 0;   // Filter blocks asked of the block cache,
+  uint64_t filter_reads = 0;  // and those that it did not have.
+  uint64_t data_asks = 0;     // Of data blocks, also of scans and compactions.
+  uint64_t data_reads = 0;
+};
+GetCounts CountsOf(const rdb::Statistics& statistics);
+
+struct GetRates {
+  double missing_share = 0;  // Of the gets that ask SSTs.
+  double filter_asks = 0;    // These are for each such get.
+  double filter_reads = 0;
+  double data_asks = 0;
+  double data_reads = 0;
+};
+
+class ObservedGets {
+ public:
+  // `written_share`: the keys written since the last call, as a share of the
+  // keys of the tree. Counts that fell began again.
+  void Observe(const GetCounts& counts, double written_share);
+  // nullopt before kFewestGets gets.
+  const std::optional<GetRates>& rates() const { return rates_; }
+
+  // Fewer gets between two calls wait for the next call.
+  static constexpr uint64_t kFewestGets = 500;
+  // What was written weighs half as much when this share of the tree has been
+  // written after it.
+  static constexpr double kHalfShare = 0.1;
+
+ private:
+  std::optional<GetCounts> last_;
+  double written_share_ = 0;
+  std::optional<GetRates> rates_;
+};
+
+}  // namespace rowbloom::plugin
+
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_OBSERVED_GETS_H_
