@@ -96,6 +96,19 @@ int Main(int argc, char** argv) {
       ->capture_default_str();
   time->add_option("--seconds", o.seconds, "Of one filter in one round")
       ->check(CLI::Range(0.001, 3600.0));
+  CLI::App* phases =
+      add("phases", MeasurePhases,
+          "Reads of gets while the workload changes and SSTs are rewritten");
+  phases
+      ->add_option(
+          "--filters", o.policies,
+          "Policies and their bits per key: rocksdb_bloom:10,compact_auto")
+      ->delimiter(',');
+  phases
+      ->add_option("--cache_shares", o.cache_shares,
+                   "Capacities, as shares of the data")
+      ->delimiter(',')
+      ->check(CLI::Range(0.001, 2.0));
   CLI::App* cpu = add_policies(
       kCpu, add("cpu", MeasureCpu,
                 "Processor time and stalls of writing, by the filters"));
@@ -113,7 +126,7 @@ int Main(int argc, char** argv) {
                                 "Gets of keys, at 10 bits per key")),
         add_policies(kMemory, add("memory", MeasureMemory,
                                   "Wasted reads by memory, and the reverse")),
-        cpu, time}) {
+        cpu, time, phases}) {
     command->add_option("--keys", o.keys, "Keys of the tree")
         ->check(CLI::Range(uint64_t{10000}, uint64_t{1} << 32));
   }

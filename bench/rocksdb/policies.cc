@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "bench/program.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
@@ -27,6 +28,8 @@ enum class Spread {
   kBudget,    // rowbloom's native mode.
   kHitsOnly,  // The native mode for gets that never miss.
   kComposed,  // rowbloom's composed mode.
+  kAuto,      // Native mode by what gets do.
+  kComposedAuto,
 };
 
 struct Entry {
@@ -40,9 +43,9 @@ struct Entry {
 constexpr BloomType kRow = BloomType::kRow;
 constexpr BloomType kRowCol = BloomType::kRowCol;
 constexpr Entry kEntries[] = {
-    {kNone, "", kRows | kKeys | kCpu | kTime},
-    {kBloom, kBloom, kRows | kKeys | kMemory | kGrow | kCpu | kTime},
-    {kRibbon, kRibbon, kRows | kKeys | kMemory | kCpu | kTime},
+    {kNone, "", kRows | kKeys | kCpu | kTime | kPhases},
+    {kBloom, kBloom, kRows | kKeys | kMemory | kGrow | kCpu | kTime | kPhases},
+    {kRibbon, kRibbon, kRows | kKeys | kMemory | kCpu | kTime | kPhases},
     {"rowbloom_row", "blocked_bloom", kRows},
     {"rowbloom_rowcol", "blocked_bloom", kRows, Spread::kSame, kRowCol},
     {"rowbloom_rowcol_fast", "fast", kRows, Spread::kSame, kRowCol},
@@ -53,7 +56,8 @@ constexpr Entry kEntries[] = {
      Spread::kComposed},
     // RocksDB 7.8 does not report CompactFiles(), which makes the fixed trees,
     // to listeners. Hence reads of these policies are measured by `grow`.
-    {"composed_listener", kRibbon, kGrow | kCpu, Spread::kComposed, kRow, true},
+    {"composed_listener", kRibbon, kGrow | kCpu | kPhases, Spread::kComposed,
+     kRow, true},
     {"blocked_bloom", "blocked_bloom", kKeys | kCpu | kTime},
     {"fast", "fast", kKeys | kCpu | kTime},
     {"compact", "compact", kKeys | kMemory | kGrow | kCpu | kTime},
@@ -63,7 +67,10 @@ constexpr Entry kEntries[] = {
      Spread::kBudget},
     // MakeMemoryPolicy() makes the policy that writes the measured filters.
     {kMemoryPolicy, "compact", kTime, Spread::kBudget},
-    {"compact_listener", "compact", kGrow | kCpu, Spread::kBudget, kRow, true},
+    {"compact_listener", "compact", kGrow | kCpu | kPhases, Spread::kBudget,
+     kRow, true},
+    {"compact_auto", "compact", kPhases, Spread::kAuto, kRow, true},
+    {"composed_auto", kRibbon, kPhases, Spread::kComposedAuto, kRow, true},
     {kHitsOnly, "compact", kMemory, Spread::kHitsOnly},
 };
 
@@ -160,10 +167,14 @@ RocksDbOptions RowbloomKeyOptions(const Entry& entry, double bits_per_key,
   }
   constexpr double kAnyBits = 10;
   options.filter_spec = FilterSpec::BitsPerKey(entry.filter, kAnyBits);
+  options.size_ratio = shape.size_ratio;
+  if (entry.spread == Spread::kAuto) {
+    options.auto_bits = true;
+    return options;
+  }
   options.budget = entry.spread == Spread::kHitsOnly ? BudgetMode::kHitsOnly
                                                      : BudgetMode::kBalanced;
   options.budget_bits_per_key = bits_per_key;
-  options.size_ratio = shape.size_ratio;
   return options;
 }
 
@@ -173,9 +184,11 @@ PolicyPointer NewKeyFilter(const Entry& entry, double bits_per_key,
     return Checked(NewRocksDbFilterPolicy,
                    RowbloomKeyOptions(entry, bits_per_key, shape));
   }
-  if (entry.spread == Spread::kComposed) {
+  if (entry.spread == Spread::kComposed ||
+      entry.spread == Spread::kComposedAuto) {
     RocksDbComposedOptions options;
-    options.bits_per_key = bits_per_key;
+    options.auto_bits = entry.spread == Spread::kComposedAuto;
+    if (!options.auto_bits) options.bits_per_key = bits_per_key;
     options.size_ratio = shape.size_ratio;
     return Checked(NewRocksDbComposedPolicy, options);
   }
@@ -203,6 +216,25 @@ std::vector<std::string> PolicyNames(Command command,
     }
   }
   return names;
+}
+
+std::pair<std::string, double> ParseFilter(const std::string& text,
+                                           Command command) {
+  const size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const auto names = PolicyNames(command);
+  if (std::count(names.begin(), names.end(), name) == 0) {
+    throw UsageError("--filters: unknown policy " + name);
+  }
+  double bits = 0;
+  if (colon != std::string::npos) {
+    try {
+      bits = std::stod(text.substr(colon + 1));
+    } catch (const std::logic_error&) {
+      throw UsageError("--filters: " + text + " has no number of bits");
+    }
+  }
+  return {name, bits};
 }
 
 Policy MakePolicy(const std::string& name, const std::string& filter,

@@ -12,6 +12,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "bench/or_throw.h"
@@ -37,11 +38,16 @@ enum Command : unsigned {
   kGrow = 8,
   kCpu = 16,
   kTime = 32,
+  kPhases = 64,
 };
 // The names are part of the JSON contract. The order is that of the tables. If
 // `only` is not empty, the other names are left out.
 std::vector<std::string> PolicyNames(Command command,
                                      const std::vector<std::string>& only = {});
+
+// The policy of a text like "compact:10", and its bits.
+std::pair<std::string, double> ParseFilter(const std::string& text,
+                                           Command command);
 
 struct Policy {
   std::string name;

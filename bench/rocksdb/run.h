@@ -114,6 +114,7 @@ Json MeasureRows(Run* run);
 Json MeasureKeys(Run* run);    // At equal memory.
 Json MeasureMemory(Run* run);  // By memory.
 Json MeasureGrow(Run* run);
+Json MeasurePhases(Run* run);
 Json MeasureLevels(Run* run);
 Json MeasureCpu(Run* run);
 Json MeasureKvrocks(Run* run);

@@ -23,6 +23,7 @@
 #include "bench/machine.h"
 #include "bench/split_mix.h"
 #include "key_tree.h"
+#include "operations.h"
 #include "policies.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/convenience.h"
@@ -38,10 +39,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr size_t kValueSize = 100;
-constexpr size_t kBatch = 2048;
 constexpr double kWarmUpSeconds = 2;
-constexpr int kEntriesPerScan = 10;
 constexpr double kHighPriorityShare = 0.5;
 // A filter partition has some 4 KiB.
 constexpr uint64_t kKeysPerPartition = 3000;
@@ -64,21 +62,6 @@ constexpr const char* kFilters[] = {
     kMemoryPolicy,
 };
 
-enum class Choice {
-  kUniform,
-  kZipf,    // 0.99 over all keys, popular ones anywhere.
-  kLatest,  // Zipf by age, the newest key first.
-  kRanges,  // Key ranges of mixgraph's All_dist.
-};
-
-struct Workload {
-  const char* name;
-  double missing_share;
-  Choice choice;
-  double put_share = 0;
-  bool puts_are_new = false;  // Else puts overwrite.
-  double scan_share = 0;
-};
 // YCSB's workloads, and mixgraph with the numbers of RocksDB's wiki, in a
 // database of which it finds 63% of the keys. Workloads that write come last.
 // No filter helps `scans`.
@@ -95,129 +78,6 @@ constexpr Workload kWorkloads[] = {
     {"ycsb_d", 0, Choice::kLatest, 0.05, true},
     {"ycsb_f", 0, Choice::kZipf, 0.5},
     {"mixgraph", 0.37, Choice::kRanges, 0.14, false, 0.01},
-};
-
-// Draws key ranges as mixgraph does: range i of 30, in random order, has a
-// weight of two exponential terms. Within a range a power law chooses the key.
-class RangeSampler {
- public:
-  RangeSampler() {
-    constexpr double kA = 14.18, kB = -2.917, kC = 0.0164, kD = -0.08082;
-    double sum = 0;
-    for (int i = 0; i < kRanges; ++i) {
-      weights_.push_back(kA * std::exp(kB * (i + 1)) +
-                         kC * std::exp(kD * (i + 1)));
-      sum += weights_.back();
-    }
-    for (double& weight : weights_) weight /= sum;
-    // A fixed shuffle.
-    for (size_t i = kRanges - 1; i > 0; --i) {
-      std::swap(weights_[i], weights_[SplitMix(i) % (i + 1)]);
-    }
-    std::partial_sum(weights_.begin(), weights_.end(), weights_.begin());
-  }
-
-  // A position among sorted keys, 0 to 1.
-  double Position(double range_draw, double key_draw) const {
-    constexpr double kKeyA = 0.002312, kKeyB = 0.3467;
-    const auto at =
-        std::upper_bound(weights_.begin(), weights_.end() - 1, range_draw);
-    const auto seed =
-        static_cast<uint64_t>(std::ceil(std::pow(key_draw / kKeyA, 1 / kKeyB)));
-    const double in_range =
-        std::ldexp(static_cast<double>(SplitMix(seed)), -64);
-    return (static_cast<double>(at - weights_.begin()) + in_range) / kRanges;
-  }
-
- private:
-  static constexpr int kRanges = 30;
-  std::vector<double> weights_;  // Cumulative.
-};
-
-struct Operation {
-  enum Kind { kGet, kPut, kUpdate, kScan };
-  Kind kind = kGet;
-  bool is_present = false;
-  std::string key;
-};
-
-// Draws one thread's operations on one tree.
-class Operations {
- public:
-  Operations(const KeyTree& keys, const std::vector<uint64_t>& sorted,
-             uint64_t seed)
-      : keys_(keys), sorted_(sorted), state_(Scramble(seed, 0)) {}
-
-  std::vector<Operation> Batch(const Workload& workload) {
-    std::vector<Operation> batch(kBatch);
-    for (Operation& operation : batch) operation = Next(workload);
-    return batch;
-  }
-
- private:
-  double Share() {
-    return std::ldexp(static_cast<double>(NextSplitMix(&state_)), -64);
-  }
-
-  Operation Next(const Workload& w) {
-    const double kind = Share();
-    if (kind < w.put_share && w.puts_are_new) {
-      return {Operation::kPut, false, NewKey(new_keys_++)};
-    }
-    if (kind < w.put_share) return {Operation::kUpdate, true, Present(w)};
-    if (kind < w.put_share + w.scan_share) {
-      return {Operation::kScan, true, Present(w)};
-    }
-    if (Share() >= w.missing_share) return {Operation::kGet, true, Present(w)};
-    return {Operation::kGet, false, Absent(w)};
-  }
-
-  std::string Present(const Workload& w) {
-    const uint64_t random = NextSplitMix(&state_);
-    switch (w.choice) {
-      case Choice::kUniform:
-        return keys_.Key(random % keys_.key_count);
-      case Choice::kZipf:
-        return keys_.Key(SplitMix(keys_.zipf.Rank(random)) % keys_.key_count);
-      case Choice::kLatest: {
-        // Older than this thread's new keys are those of the newest run.
-        const uint64_t age = keys_.zipf.Rank(random);
-        return age < new_keys_ ? NewKey(new_keys_ - 1 - age)
-                               : keys_.Key(age - new_keys_);
-      }
-      case Choice::kRanges:
-        break;
-    }
-    return KeyOf(KeyInRange());
-  }
-
-  std::string Absent(const Workload& w) {
-    const uint64_t random = NextSplitMix(&state_);
-    if (w.choice == Choice::kZipf) {
-      return keys_.AbsentKey(keys_.zipf.Rank(random));
-    }
-    if (w.choice != Choice::kRanges) return keys_.AbsentKey(random >> 24);
-    // Beside a present key; 2^-40 of these keys are present.
-    return KeyOf(KeyInRange() + 1);
-  }
-
-  // A present key in one of mixgraph's ranges.
-  uint64_t KeyInRange() {
-    const double position = ranges_.Position(Share(), Share());
-    return sorted_[static_cast<size_t>(position *
-                                       static_cast<double>(sorted_.size()))];
-  }
-
-  // A bijection, so that no other key is this one.
-  std::string NewKey(uint64_t number) const {
-    return KeyOf(SplitMix((uint64_t{1} << 60) + number));
-  }
-
-  const KeyTree& keys_;
-  const std::vector<uint64_t>& sorted_;
-  const RangeSampler ranges_;
-  uint64_t state_;
-  uint64_t new_keys_ = 0;
 };
 
 // The work of one thread, or of all, in one round.
@@ -240,36 +100,6 @@ struct Sample {
     latencies.Add(other.latencies);
   }
 };
-
-bool Do(const Operation& operation, rocksdb::DB* db) {
-  rocksdb::WriteOptions write;
-  write.disableWAL = true;
-  switch (operation.kind) {
-    case Operation::kPut:
-      return db->Put(write, operation.key, ValueOf(operation.key, kValueSize))
-          .ok();
-    case Operation::kScan: {
-      const std::unique_ptr<rocksdb::Iterator> it(
-          db->NewIterator(rocksdb::ReadOptions()));
-      it->Seek(operation.key);
-      const bool is_right = it->Valid() && it->key() == operation.key;
-      for (int i = 1; i < kEntriesPerScan && it->Valid(); ++i) it->Next();
-      return is_right && it->status().ok();
-    }
-    case Operation::kGet:
-    case Operation::kUpdate:
-      break;
-  }
-  rocksdb::PinnableSlice value;
-  const rocksdb::Status status = db->Get(
-      rocksdb::ReadOptions(), db->DefaultColumnFamily(), operation.key, &value);
-  const bool is_right = operation.is_present
-                            ? status.ok() && value.starts_with(operation.key)
-                            : status.IsNotFound();
-  if (operation.kind == Operation::kGet) return is_right;
-  return is_right &&
-         db->Put(write, operation.key, ValueOf(operation.key, kValueSize)).ok();
-}
 
 // Works for `seconds`, or until `most_reads` data blocks were read.
 Sample Work(const Workload& workload, rocksdb::DB* db, double seconds,
@@ -326,25 +156,6 @@ Sample WorkInThreads(const Workload& workload, const Contestant& contestant,
   Sample all;
   for (const Sample& sample : samples) all.Add(sample);
   return all;
-}
-
-// The policy of a text like "compact:10", and its bits.
-std::pair<std::string, double> ParseFilter(const std::string& text) {
-  const size_t colon = text.find(':');
-  const std::string name = text.substr(0, colon);
-  const auto names = PolicyNames(kTime);
-  if (std::count(names.begin(), names.end(), name) == 0) {
-    throw UsageError("--filters: unknown policy " + name);
-  }
-  double bits = 0;
-  if (colon != std::string::npos) {
-    try {
-      bits = std::stod(text.substr(colon + 1));
-    } catch (const std::logic_error&) {
-      throw UsageError("--filters: " + text + " has no number of bits");
-    }
-  }
-  return {name, bits};
 }
 
 std::shared_ptr<rocksdb::Cache> NewCache(const std::string& kind,
@@ -585,7 +396,7 @@ Json MeasureTime(Run* run) {
       *std::max_element(options.threads.begin(), options.threads.end());
   std::vector<Contestant> contestants;
   for (const std::string& filter : filters) {
-    const auto [policy, bits] = ParseFilter(filter);
+    const auto [policy, bits] = ParseFilter(filter, kTime);
     Contestant& contestant = contestants.emplace_back();
     contestant.name = filter;
     contestant.tree = keys.Build(policy, bits);

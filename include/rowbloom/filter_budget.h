@@ -202,7 +202,7 @@ struct FileBudgetOptions {
   // share max_excess; none if LiveFilters::moved_share is unset. Only in
   // kBalanced: the small budgets of kHitsOnly leave no room for moves.
   double max_extra_bits = 6;
-  double max_excess = 0.05;
+  double max_excess = 0.03;
   // Control of the total: bits of precision for each bit per key by which live
   // filters are below the budget, and the limit of that correction in both
   // directions.

@@ -28,9 +28,10 @@ namespace {
 constexpr size_t kMostTrees = 1000;
 
 // A plan is made again, in some 20 ms, if the number of keys has changed by
-// this share, or a share of gets by this difference.
+// this share, or a share of gets by this difference and this part of it.
 constexpr double kKeyCountChange = 0.1;
-constexpr double kShareChange = 0.03;
+constexpr double kShareChange = 0.01;
+constexpr double kPartOfShare = 0.1;
 
 // A new plan must take this share of the time of a get under the one before.
 constexpr double kClearGain = 0.99;
@@ -101,7 +102,7 @@ bool IsOutdated(const TreePlan& plan, double keys,
     return gets.has_value() != plan.gets.has_value();
   }
   const auto differs = [](double a, double b) {
-    return std::abs(a - b) > kShareChange;
+    return std::abs(a - b) > kShareChange + kPartOfShare * std::max(a, b);
   };
   return differs(plan.gets->missing_share, gets->missing_share) ||
          differs(Share(plan.gets->filter_reads, plan.gets->filter_asks),
@@ -110,53 +111,58 @@ bool IsOutdated(const TreePlan& plan, double keys,
                  Share(gets->data_reads, gets->data_asks));
 }
 
-// Sets the skew at which the model expects the hit rate that was counted with
-// the live filters. If even keys that are all alike would hit more often, scans
-// and compactions have a part of the cache: sets cache_bytes to the rest.
+// Keeps zipf_exponent and cache_bytes if the model expects the hit rate that
+// was counted with the live filters. Else sets the skew at which it does. If
+// even keys that are all asked for alike would hit more often in `cache_bytes`,
+// scans and compactions have a part of the cache: sets cache_bytes to the rest.
 void FitGets(const LiveTree::View& view, const FilterCost& cost,
-             GetCostOptions* get) {
+             uint64_t cache_bytes, GetCostOptions* get) {
   const GetRates& rates = *view.gets;
   std::vector<FilterSetting> filters;
   for (const double bits : view.run_bits) filters.push_back(cost.ForBits(bits));
   // Gets ask for few more data blocks than the model says. If there are many
   // more, these are of scans and compactions, and tell nothing of gets.
   constexpr double kMostDataAsks = 1.3;
+  // The share of asks that are reads: of filter and data blocks, by the model
+  // and counted. Both have the counted asks, which depend on how many runs the
+  // tree had when gets asked.
   const auto miss_share = [&] {
     const absl::StatusOr<GetCost> expected =
         ExpectedGetCost(view.live.runs, filters, *get);
     if (!expected.ok()) return std::pair(0.0, 0.0);
-    double reads = expected->filter.reads;
-    double asks = expected->filter.asks;
-    double counted_reads = rates.filter_reads;
-    double counted_asks = rates.filter_asks;
-    if (rates.data_asks <= kMostDataAsks * expected->data.asks ||
-        counted_asks == 0) {
-      reads += expected->data.reads;
-      asks += expected->data.asks;
-      counted_reads += rates.data_reads;
-      counted_asks += rates.data_asks;
+    double asks = rates.filter_asks;
+    double counted = rates.filter_reads;
+    double reads = asks * (1 - expected->filter.hit_rate());
+    if (rates.data_asks <= kMostDataAsks * expected->data.asks || asks == 0) {
+      asks += rates.data_asks;
+      counted += rates.data_reads;
+      reads += rates.data_asks * (1 - expected->data.hit_rate());
     }
-    return std::pair(Share(reads, asks), Share(counted_reads, counted_asks));
+    return std::pair(Share(reads, asks), Share(counted, asks));
   };
   constexpr int kHalvings = 8;
-  // Sets *value within the range to where the model's share meets the counted
-  // one. `rises`: whether the model's share rises with the value.
-  const auto fit = [&](double low, double high, bool rises, const auto& set) {
+  // Sets a value within the range to where the model's share, which falls with
+  // it, is the counted one.
+  const auto fit = [&](double low, double high, const auto& set) {
     for (int i = 0; i < kHalvings; ++i) {
       const double middle = (low + high) / 2;
       set(middle);
       const auto [expected, counted] = miss_share();
-      ((expected > counted) == rises ? high : low) = middle;
+      (expected > counted ? low : high) = middle;
     }
   };
   const auto [expected, counted] = miss_share();
-  if (expected > counted) {
+  if (std::abs(expected - counted) <= kShareChange) return;
+  const auto all = static_cast<double>(cache_bytes);
+  get->cache_bytes = cache_bytes;
+  get->zipf_exponent = 0;
+  const auto [most, of_all] = miss_share();
+  if (most > of_all) {
     constexpr double kMostSkew = 1.3;
-    fit(0, kMostSkew, false, [&](double skew) { get->zipf_exponent = skew; });
+    fit(0, kMostSkew, [&](double skew) { get->zipf_exponent = skew; });
   } else {
     constexpr double kLeastShare = 0.1;
-    const auto all = static_cast<double>(get->cache_bytes);
-    fit(kLeastShare, 1, false, [&](double share) {
+    fit(kLeastShare, 1, [&](double share) {
       get->cache_bytes = static_cast<uint64_t>(share * all);
     });
   }
@@ -277,19 +283,30 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
       8 * static_cast<double>(view.live.filter_bytes) / keys;
   if (options.auto_bits && view.has_statistics && !gets.has_value()) {
     // Nobody has asked yet. The live filters are what an earlier plan wrote, or
-    // what the user chose.
+    // what the user chose. Later ones have their average, and not that of one
+    // another, which would rise by rounding each time.
     if (live_bits == 0) return;
-    plan.bits_per_key = live_bits;
+    if (plan.key_count == 0) {
+      plan.key_count = keys;
+      plan.bits_per_key = live_bits;
+      Keep(name, plan);
+    }
   } else if (IsOutdated(plan, keys, gets)) {
     TotalMemoryOptions total;
     total.mode = budget->mode;
     total.max_bits_per_key = budget->max_bits_per_key;
     total.get = GetOptionsFor(context.table_options, view, *budget);
-    total.get.cache_bytes = static_cast<uint64_t>(cache_bytes);
+    const auto all_bytes = static_cast<uint64_t>(cache_bytes);
+    total.get.cache_bytes = all_bytes;
     if (options.auto_bits) {
-      const rdb::Cache& cache = *context.table_options.block_cache;
-      total.get.high_priority_share = HighPriorityShare(cache);
-      if (gets.has_value()) FitGets(view, cost, &total.get);
+      total.get.high_priority_share =
+          HighPriorityShare(*context.table_options.block_cache);
+    }
+    if (gets.has_value()) {
+      total.get.zipf_exponent = plan.zipf_exponent;
+      total.get.cache_bytes =
+          static_cast<uint64_t>(plan.cache_share * cache_bytes);
+      FitGets(view, cost, all_bytes, &total.get);
     }
     absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
         SweepTotalMemory(cost, view.live.runs, total);
@@ -313,13 +330,17 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
             static_cast<double>(total.get.cache_bytes) / cache_bytes,
             gets};
     if (now != &before) LogPlan(context, plan, bits_before, before, *now);
-    const std::lock_guard<std::mutex> lock(mutex_);
-    if (plans_.size() >= kMostTrees) plans_.clear();
-    plans_[name] = plan;
+    Keep(name, plan);
   }
   // The tree may have grown since the plan, and its limit in bytes has not.
   budget->memory = FilterMemory::BitsPerKey(std::min(plan.bits_per_key, most));
   budget->mode = plan.mode;
+}
+
+void TreeBudget::Keep(const TreeName& name, const TreePlan& plan) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (plans_.size() >= kMostTrees) plans_.clear();
+  plans_[name] = plan;
 }
 
 TreePlan TreeBudget::PlanOf(const DatabaseId& database,

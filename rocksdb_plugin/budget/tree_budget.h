@@ -80,6 +80,8 @@ class TreeBudget {
                   const RocksDbBudgetOptions& options, double cache_bytes,
                   FilterBudgetOptions* budget);
 
+  void Keep(const TreeName& name, const TreePlan& plan);
+
   mutable std::mutex mutex_;
   std::map<TreeName, TreePlan> plans_;
 };

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cmath>
 #include <cstdlib>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "budget/budget_listener.h"
 #include "budget/tree_budget.h"
 #include "comparators.h"
 #include "policy/composed_policy.h"
@@ -16,6 +19,7 @@
 #include "policy/text_policy.h"
 #include "release.h"
 #include "rocksdb/comparator.h"
+#include "rocksdb/listener.h"
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
@@ -347,6 +351,57 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
     return ToRocksDbStatus(policy->text_error());
   }
   return CheckTraps(options, table_options);
+}
+
+Status CheckRocksDbOptions(const rdb::Options& options,
+                           std::vector<std::string>* warnings) {
+  Status status = CheckRocksDbOptions(
+      static_cast<const ColumnFamilyOptions&>(options), warnings);
+  if (!status.ok()) return status;
+  const auto* table_options =
+      options.table_factory == nullptr
+          ? nullptr
+          : options.table_factory->GetOptions<BlockBasedTableOptions>();
+  const RocksDbBudgetOptions* budget = nullptr;
+  if (const auto* native = PolicyOf<NativePolicy>(table_options)) {
+    if (native->options().effective_budget().has_value()) {
+      budget = &native->options();
+    }
+  } else if (const auto* composed = PolicyOf<ComposedPolicy>(table_options)) {
+    budget = &composed->options();
+  }
+  if (budget == nullptr) return status;
+  const std::string name =
+      absl::StrCat("filter_policy ", table_options->filter_policy->Name());
+  const bool has_listener = std::any_of(
+      options.listeners.begin(), options.listeners.end(),
+      [](const std::shared_ptr<rdb::EventListener>& listener) {
+        return listener != nullptr &&
+               listener->IsInstanceOf(plugin::BudgetListener::kClassName());
+      });
+  constexpr char kRemedy[] =
+      " without a listener: add NewRocksDbBudgetListener() to "
+      "DBOptions::listeners, or listeners={rowbloom.BudgetListener}";
+  if (!has_listener && (budget->auto_bits || budget->budget_bytes > 0)) {
+    return Status::InvalidArgument(absl::StrCat(
+        name, budget->auto_bits ? " with auto_bits" : " with budget_bytes",
+        kRemedy));
+  }
+  if (warnings == nullptr) return status;
+  if (!has_listener) {
+    warnings->push_back(absl::StrCat(
+        name, " with a budget", kRemedy,
+        "; without one, newer SSTs have no more bits than the budget's "
+        "average, and gets read more"));
+  }
+  if (budget->auto_bits && options.statistics == nullptr) {
+    warnings->push_back(absl::StrCat(
+        name,
+        " with auto_bits, but DBOptions::statistics is nullptr: it plans for "
+        "missing_share and keys that are all asked for alike; set statistics "
+        "(StatsLevel::kExceptHistogramOrTimers is enough)"));
+  }
+  return status;
 }
 
 }  // namespace rowbloom

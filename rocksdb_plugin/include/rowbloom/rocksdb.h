@@ -73,6 +73,7 @@ class FilterPolicy;
 class ObjectLibrary;
 class SliceTransform;
 struct ColumnFamilyOptions;
+struct Options;
 struct ReadOptions;
 }  // namespace ROCKSDB_NAMESPACE
 
@@ -169,6 +170,12 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 //   extractor of rowbloom for keys of more than one segment.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
+    std::vector<std::string>* warnings = nullptr);
+// The same, and what the policy needs of DBOptions: InvalidArgument for
+// auto_bits or budget_bytes without a listener of rocksdb_budget.h; warnings
+// for another budget without one, and for auto_bits without statistics.
+ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
+    const ROCKSDB_NAMESPACE::Options& options,
     std::vector<std::string>* warnings = nullptr);
 
 // A scan over one row, or over the versions of one column, that asks the filter

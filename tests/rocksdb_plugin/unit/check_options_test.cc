@@ -17,9 +17,11 @@
 #include "rocksdb/memtablerep.h"
 #include "rocksdb/options.h"
 #include "rocksdb/slice_transform.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
 #include "rocksdb_plugin/rocksdb_release.h"
 #include "rowbloom/rocksdb.h"
+#include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
 
 namespace rowbloom {
@@ -465,6 +467,39 @@ TEST(CheckOptions, ErrorsAndWarningsAreGivenTogether) {
   std::vector<std::string> warnings;
   EXPECT_TRUE(c.Check(&warnings).IsInvalidArgument());
   EXPECT_EQ(warnings.size(), 1);
+}
+
+TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
+  const auto check = [](const std::string& policy, bool listens, bool counts,
+                        std::vector<std::string>* warnings) {
+    BlockBasedTableOptions table;
+    EXPECT_TRUE(ParseRocksDbFilterPolicy(policy, &table.filter_policy).ok());
+    rdb::Options options;
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+    if (listens) options.listeners.push_back(NewRocksDbBudgetListener());
+    if (counts) options.statistics = rdb::CreateDBStatistics();
+    return CheckRocksDbOptions(options, warnings);
+  };
+  std::vector<std::string> warnings;
+  for (const char* policy : {"rowbloom:auto", "rowbloom.Composed:auto",
+                             "{id=rowbloom;auto_bits=true}"}) {
+    EXPECT_REFUSED(check(policy, false, true, &warnings),
+                   HasSubstr("listeners={rowbloom.BudgetListener}"));
+    EXPECT_TRUE(check(policy, true, true, &warnings).ok());
+    EXPECT_THAT(warnings, IsEmpty());
+    EXPECT_TRUE(check(policy, true, false, &warnings).ok());
+    EXPECT_THAT(warnings, ElementsAre(HasSubstr("statistics is nullptr")));
+  }
+  EXPECT_REFUSED(check("{id=rowbloom;budget=balanced;budget_bytes=1000}", false,
+                       false, &warnings),
+                 HasSubstr("budget_bytes without a listener"));
+  EXPECT_TRUE(
+      check("{id=rowbloom;budget=balanced}", false, false, &warnings).ok());
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("without a listener")));
+  for (const char* policy : {"rowbloom", "rowbloom:10", "bloomfilter:10"}) {
+    EXPECT_TRUE(check(policy, false, false, &warnings).ok());
+    EXPECT_THAT(warnings, IsEmpty()) << policy;
+  }
 }
 
 }  // namespace

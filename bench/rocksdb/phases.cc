@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// phases: the workload changes while the database lives. Each filter has a
+// tree of its own that goes through the same phases; between rounds of
+// operations keys are overwritten, so that compactions rewrite SSTs. Reads are
+// counted by RocksDB, for operations and not for the overwriting. They depend
+// on the order of compactions, and not on the machine's speed.
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/split_mix.h"
+#include "key_tree.h"
+#include "operations.h"
+#include "policies.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/perf_context.h"
+#include "rocksdb/perf_level.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb/table.h"
+#include "run.h"
+#include "tree.h"
+
+namespace rowbloom::bench {
+namespace {
+
+constexpr Workload kWorkloads[] = {
+    {"absent", 1, Choice::kUniform},
+    {"half_absent", 0.5, Choice::kUniform},
+    {"ycsb_c", 0, Choice::kZipf},
+    {"ycsb_b", 0, Choice::kZipf, 0.05},
+    {"ycsb_d", 0, Choice::kLatest, 0.05, true},
+    {"mixgraph", 0.37, Choice::kRanges, 0.14, false, 0.01},
+    {"zipf_30_absent", 0.3, Choice::kZipf},
+    {"scans", 0.5, Choice::kUniform, 0, false, 0.3},
+    {"absent_again", 1, Choice::kUniform},
+};
+constexpr const char* kFilters[] = {
+    "compact_auto",         "composed_auto",       "none",
+    "rocksdb_bloom:6",      "rocksdb_bloom:10",    "rocksdb_bloom:14",
+    "rocksdb_ribbon:4",     "rocksdb_ribbon:6",    "rocksdb_ribbon:8",
+    "rocksdb_ribbon:10",    "composed_listener:3", "composed_listener:5",
+    "composed_listener:10", "compact_listener:1",  "compact_listener:2",
+    "compact_listener:4",   "compact_listener:6",  "compact_listener:8",
+    "compact_listener:10",  "compact_listener:14",
+};
+constexpr int kRounds = 8;
+// Of the keys, between two rounds.
+constexpr double kOverwrittenShare = 0.08;
+constexpr int kLevelRatio = 10;
+constexpr int kLevel0Files = 4;
+constexpr uint64_t kFlushesOfAllKeys = 100;
+
+// A URL of some 50 to 90 bytes, of which keys of one site share the beginning.
+std::string UrlOf(const std::string& key) {
+  constexpr const char* kTopics[] = {"news", "products", "blog/archive",
+                                     "users", "static/images"};
+  const uint64_t random = Scramble(key, 1);
+  std::string url = "https://www.site-" + std::to_string(random % 997) +
+                    ".example.com/" + kTopics[random / 997 % 5] + "/";
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (const char c : key) {
+    url += kDigits[static_cast<uint8_t>(c) >> 4];
+    url += kDigits[static_cast<uint8_t>(c) & 15];
+  }
+  return url.append(random / 5000 % 20, 'x');
+}
+
+// The tree has more or fewer runs after each round, so one alone says little.
+Json MeanOfSecondHalf(const std::vector<Json>& rounds) {
+  Json mean = rounds.front();
+  for (auto& [name, value] : mean.items()) {
+    double sum = 0;
+    for (size_t i = rounds.size() / 2; i < rounds.size(); ++i) {
+      sum += rounds[i].at(name).get<double>();
+    }
+    value = sum / static_cast<double>(rounds.size() - rounds.size() / 2);
+  }
+  return mean;
+}
+
+class Subject {
+ public:
+  Subject(const std::string& filter, bool has_urls, double cache_share,
+          const KeyTree& keys, const std::vector<uint64_t>& sorted, Run* run)
+      : has_urls_(has_urls),
+        keys_(keys),
+        operations_(keys, sorted, /*seed=*/1),
+        database_(OptionsFor(filter, cache_share), run->NewPath()) {
+    const auto count = keys.key_count;
+    for (uint64_t i = 0; i < count; ++i) Put(SplitMix(i) % count);
+    for (uint64_t i = 0; i < count; ++i) Put(i);
+    Settle();
+  }
+
+  // Performs the operations; returns the blocks that they read.
+  Json Round(const Workload& workload, uint64_t count, Answers* answers) {
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
+    rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
+    perf.Reset();
+    uint64_t wrong = 0;
+    uint64_t gets = 0;
+    for (uint64_t done = 0; done < count; done += kBatch) {
+      for (Operation& operation : operations_.Batch(workload)) {
+        if (has_urls_) operation.key = UrlOf(operation.key);
+        gets += operation.kind != Operation::kPut;
+        wrong += !Do(operation, database_.db());
+      }
+    }
+    answers->AddMany(gets, wrong, workload.name);
+    const auto per_get = [&](uint64_t reads) {
+      return static_cast<double>(reads) / static_cast<double>(gets);
+    };
+    Json result = {{"data_reads", per_get(DataReads())},
+                   {"index_reads", per_get(perf.index_block_read_count)},
+                   {"filter_reads", per_get(perf.filter_block_read_count)}};
+    result["reads"] = per_get(DataReads() + perf.index_block_read_count +
+                              perf.filter_block_read_count);
+    rocksdb::SetPerfLevel(rocksdb::PerfLevel::kDisable);
+    return result;
+  }
+
+  void Overwrite() {
+    const auto count = static_cast<uint64_t>(
+        kOverwrittenShare * static_cast<double>(keys_.key_count));
+    for (uint64_t i = 0; i < count; ++i) {
+      Put(NextSplitMix(&state_) % keys_.key_count);
+    }
+    Settle();
+  }
+
+  double BitsPerKey() { return SumOf(database_.ReadLevels()).BitsPerKey(); }
+  uint64_t WrittenBytes() const {
+    return statistics_->getTickerCount(rocksdb::COMPACT_WRITE_BYTES) +
+           statistics_->getTickerCount(rocksdb::FLUSH_WRITE_BYTES);
+  }
+  uint64_t DataBytes() { return SumOf(database_.ReadLevels()).data_bytes; }
+
+ private:
+  rocksdb::Options OptionsFor(const std::string& filter, double cache_share) {
+    const auto [name, bits] = ParseFilter(filter, kCommand);
+    TreeShape shape;  // As a user would describe it.
+    shape.size_ratio = kLevelRatio;
+    const Policy policy = MakeKeyPolicy(name, bits, shape);
+    const uint64_t cell_bytes = (has_urls_ ? 65 : 8) + kValueSize + 11;
+    const uint64_t data_bytes = cell_bytes * keys_.key_count;
+    rocksdb::BlockBasedTableOptions table;
+    table.filter_policy = policy.filter;
+    table.cache_index_and_filter_blocks = true;
+    table.cache_index_and_filter_blocks_with_high_priority = true;
+    table.pin_top_level_index_and_filter = true;
+    table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+    table.partition_filters = true;
+    table.metadata_block_size = kBlockSizeBytes;
+    constexpr int kOneShard = 0;
+    table.block_cache = rocksdb::NewLRUCache(
+        static_cast<size_t>(cache_share * static_cast<double>(data_bytes)),
+        kOneShard, /*strict_capacity_limit=*/false,
+        /*high_pri_pool_ratio=*/0.5);
+    rocksdb::Options options;
+    options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
+    options.listeners = policy.listeners;
+    options.max_open_files = -1;
+    options.compression = rocksdb::kNoCompression;
+    options.statistics = statistics_;
+    flush_keys_ = keys_.key_count / kFlushesOfAllKeys;
+    const uint64_t flush_bytes = flush_keys_ * cell_bytes;
+    options.write_buffer_size = 64 * flush_bytes;  // Flush() flushes.
+    options.level0_file_num_compaction_trigger = kLevel0Files;
+    options.max_bytes_for_level_base = kLevel0Files * flush_bytes;
+    options.max_bytes_for_level_multiplier = kLevelRatio;
+    options.target_file_size_base = 2 * flush_bytes;
+    options.level_compaction_dynamic_level_bytes = true;
+    return options;
+  }
+
+  void Put(uint64_t index) {
+    std::string key = keys_.Key(index);
+    if (has_urls_) key = UrlOf(key);
+    database_.Put(key, ValueOf(key, kValueSize));
+    if (++unflushed_ % flush_keys_ == 0) database_.Flush();
+  }
+  void Settle() {
+    database_.Flush();
+    database_.WaitForCompactions();
+  }
+
+  static constexpr Command kCommand = kPhases;
+
+  const bool has_urls_;
+  const KeyTree& keys_;
+  const std::shared_ptr<rocksdb::Statistics> statistics_ =
+      rocksdb::CreateDBStatistics();
+  uint64_t flush_keys_ = 0;
+  uint64_t unflushed_ = 0;
+  uint64_t state_ = 17;
+  Operations operations_;
+  Database database_;
+};
+
+}  // namespace
+
+Json MeasurePhases(Run* run) {
+  const Options& options = run->options;
+  TreeShape shape;
+  shape.key_count = options.Or(options.keys, 20000, 400000);
+  const KeyTree keys(shape, run, /*shares_memory=*/true, kValueSize);
+  std::vector<uint64_t> sorted(keys.key_count);
+  for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = SplitMix(i);
+  std::sort(sorted.begin(), sorted.end());
+  const uint64_t operations = options.Or(options.gets, 2048, 20480);
+  std::vector<std::string> filters = options.policies;
+  if (filters.empty()) {
+    filters.assign(std::begin(kFilters), std::end(kFilters));
+  }
+  Json rows = Json::array();
+  for (const bool has_urls : {false, true}) {
+    for (const double cache_share : options.cache_shares) {
+      for (const std::string& filter : filters) {
+        run->progress.Begin(
+            "phases " + filter + (has_urls ? ", URLs" : ""),
+            std::size(kWorkloads) * static_cast<size_t>(kRounds));
+        Subject subject(filter, has_urls, cache_share, keys, sorted, run);
+        for (const Workload& workload : kWorkloads) {
+          const uint64_t written = subject.WrittenBytes();
+          std::vector<Json> rounds;
+          for (int round = 0; round < kRounds; ++round) {
+            if (round > 0) subject.Overwrite();
+            rounds.push_back(
+                subject.Round(workload, operations, &run->answers));
+            run->progress.Add(1);
+          }
+          const double rewritten =
+              static_cast<double>(subject.WrittenBytes() - written) /
+              static_cast<double>(subject.DataBytes());
+          rows.push_back({{"keys", has_urls ? "urls" : "binary"},
+                          {"cache_share", cache_share},
+                          {"filter", filter},
+                          {"phase", workload.name},
+                          {"bits_per_key", subject.BitsPerKey()},
+                          {"rewritten_share", rewritten},
+                          {"first", rounds.front()},
+                          {"adapted", MeanOfSecondHalf(rounds)}});
+        }
+        run->progress.End();
+      }
+    }
+  }
+  return {{"phases", std::move(rows)}};
+}
+
+}  // namespace rowbloom::bench

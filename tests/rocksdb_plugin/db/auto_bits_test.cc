@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Tests auto_bits inside RocksDB: filters follow what gets do.
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "gtest/gtest.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/statistics.h"
+#include "rocksdb_plugin/budget_db.h"
+#include "rowbloom/rocksdb_composed.h"
+
+namespace rowbloom::testing {
+namespace {
+
+constexpr uint64_t kKeys = 40000;
+
+std::shared_ptr<const rdb::FilterPolicy> PolicyOf(const std::string& text) {
+  std::shared_ptr<const rdb::FilterPolicy> policy;
+  EXPECT_TRUE(ParseRocksDbFilterPolicy(text, &policy).ok());
+  return policy;
+}
+
+class DbAutoBits : public ::testing::TestWithParam<const char*> {
+ protected:
+  DbAutoBits() {
+    db_.options.statistics = rdb::CreateDBStatistics();
+    rdb::BlockBasedTableOptions& table = db_.table_options;
+    table.no_block_cache = false;
+    table.cache_index_and_filter_blocks = true;
+    table.pin_top_level_index_and_filter = true;
+    table.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+    table.partition_filters = true;
+    table.metadata_block_size = 4096;
+    constexpr int kOneShard = 0;
+    table.block_cache = rdb::NewLRUCache(200 << 10, kOneShard);
+  }
+
+  void Open(bool with_listener = true) {
+    db_.Open(PolicyOf(GetParam()), with_listener);
+  }
+  // Writes each key with an even number once, in random order.
+  void Fill() {
+    std::vector<uint64_t> numbers;
+    for (uint64_t i = 0; i < kKeys; ++i) numbers.push_back(2 * i);
+    std::shuffle(numbers.begin(), numbers.end(), random_);
+    Write(numbers);
+  }
+  // Overwrites twice as many keys as there are, between gets of which this
+  // share is of absent keys.
+  void Live(double missing_share) {
+    constexpr int kRounds = 20;
+    for (int round = 0; round < kRounds; ++round) {
+      Ask(2000, missing_share);
+      std::vector<uint64_t> numbers;
+      for (uint64_t i = 0; i < kKeys / 10; ++i) {
+        numbers.push_back(2 * (random_() % kKeys));
+      }
+      Write(numbers);
+    }
+  }
+  void Ask(int gets, double missing_share) {
+    std::bernoulli_distribution is_absent(missing_share);
+    for (int i = 0; i < gets; ++i) {
+      const uint64_t number = 2 * (random_() % kKeys);
+      std::string value;
+      if (is_absent(random_)) {
+        ASSERT_TRUE(
+            db_->Get({}, BudgetDb::Key(number + 1), &value).IsNotFound());
+      } else {
+        ASSERT_TRUE(db_->Get({}, BudgetDb::Key(number), &value).ok());
+      }
+    }
+  }
+  double Bits() { return db_.Measure().bits_per_key; }
+
+  BudgetDb db_;
+
+ private:
+  void Write(const std::vector<uint64_t>& numbers) {
+    constexpr size_t kFlushKeys = 2000;
+    for (size_t i = 0; i < numbers.size(); i += kFlushKeys) {
+      db_.Write({numbers.begin() + static_cast<std::ptrdiff_t>(i),
+                 numbers.begin() + static_cast<std::ptrdiff_t>(std::min(
+                                       i + kFlushKeys, numbers.size()))});
+    }
+  }
+
+  std::mt19937_64 random_{20261126};
+};
+
+INSTANTIATE_TEST_SUITE_P(Policies, DbAutoBits,
+                         ::testing::Values("rowbloom:auto",
+                                           "rowbloom.Composed:auto"),
+                         [](const auto& policy) {
+                           return std::string(policy.param) == "rowbloom:auto"
+                                      ? "Native"
+                                      : "Composed";
+                         });
+
+TEST_P(DbAutoBits, FollowTheShareOfAbsentKeysAndComeBack) {
+  Open();
+  Fill();
+  EXPECT_NEAR(Bits(), 10, 1.5) << "before any get";
+  Live(1);
+  EXPECT_GT(Bits(), 7);
+  Live(0);
+  EXPECT_LT(Bits(), 5);
+  Live(1);
+  EXPECT_GT(Bits(), 7);
+}
+
+TEST_P(DbAutoBits, ARestartKeepsWhatWasLearned) {
+  Open();
+  Fill();
+  Live(0);
+  const double learned = Bits();
+  EXPECT_LT(learned, 5);
+  db_.options.statistics = rdb::CreateDBStatistics();
+  Open();
+  Fill();  // No get has been counted.
+  EXPECT_NEAR(Bits(), learned, 1.5);
+}
+
+TEST_P(DbAutoBits, ABurstWithoutWritesDoesNotSwingThem) {
+  Open();
+  Fill();
+  Live(1);
+  const double before = Bits();
+  db_.Write({2});
+  Ask(20000, 0);
+  db_.Write({4});
+  Live(1);
+  EXPECT_NEAR(Bits(), before, 2.5);
+}
+
+// Filters in the table readers take no room from the data.
+TEST_P(DbAutoBits, AreTheBudgetsWhereFiltersDoNotShareTheCache) {
+  db_.table_options.cache_index_and_filter_blocks = false;
+  Open();
+  Fill();
+  Live(0);
+  EXPECT_NEAR(Bits(), 10, 1.5);
+}
+
+TEST_P(DbAutoBits, AreTheBudgetsWithoutAListener) {
+  Open(/*with_listener=*/false);
+  Fill();
+  Live(0);
+  EXPECT_NEAR(Bits(), 10, 1.5);
+}
+
+}  // namespace
+}  // namespace rowbloom::testing
