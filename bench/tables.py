@@ -506,10 +506,43 @@ def micro(result):
                                 "".join(part),])
 
 
+def reads_phases(result):
+    runs = result["phases"]
+    shares = distinct(f"{run['cache_share']:.0%}" for run in runs)
+    yield ("Blocks of data, filters and indexes that an operation reads while "
+           "the workload changes and the database lives, in a cache of "
+           + ", ".join(shares) + " of the data. The last half of a phase's "
+           "rounds; in brackets the first round, with the filters of the phase "
+           "before. Between rounds keys are overwritten, and a phase rewrites "
+           "the data {:.1f} to {:.1f} times. The last rows are those of "
+           "`..._auto` beside the fewest of any filter whose bits are "
+           "fixed.".format(min(run["rewritten_share"] for run in runs),
+                           max(run["rewritten_share"] for run in runs)))
+    for keys in distinct(run["keys"] for run in runs):
+        chosen = [run for run in runs if run["keys"] == keys]
+        yield f"Keys: {keys}."
+        yield pivot(chosen, "filter", lambda run: f"`{run['filter']}`",
+                    lambda run: run["phase"], lambda run: run,
+                    lambda run: "{:.3f} ({:.3f}); {:.1f} bits".format(
+                        run["adapted"]["reads"], run["first"]["reads"],
+                        run["bits_per_key"]))
+        best = {}
+        for run in chosen:
+            if not run["filter"].endswith("_auto"):
+                phase = run["phase"]
+                best[phase] = min(best.get(phase, 1e9), run["adapted"]["reads"])
+        yield pivot([run for run in chosen if run["filter"].endswith("_auto")],
+                    "filter", lambda run: f"`{run['filter']}`",
+                    lambda run: run["phase"],
+                    lambda run: run["adapted"]["reads"] / best[run["phase"]],
+                    "{:.2f}".format)
+
+
 SECTIONS = {
     "reads_keys": ("Wasted reads in a RocksDB tree", reads_keys),
     "reads_memory": ("Memory for equal reads", reads_memory),
     "reads_grow": ("Trees that grow", reads_grow),
+    "reads_phases": ("Filters that follow the gets", reads_phases),
     "reads_cpu": ("Processor time of writing", reads_cpu),
     "reads_time": ("Time of gets in one memory", reads_time),
     "reads_time_policy": ("Reads of gets with total_memory_bytes",
