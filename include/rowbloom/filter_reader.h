@@ -169,7 +169,7 @@ class FilterReader {
   static absl::StatusOr<std::unique_ptr<FilterReader>> Open(
       const RandomAccessSource* source, const FilterBlockRange& range,
       const FilterReaderOptions& options);
-  ~FilterReader();
+  virtual ~FilterReader();
   FilterReader(const FilterReader&) = delete;
   FilterReader& operator=(const FilterReader&) = delete;
 
@@ -216,7 +216,8 @@ class FilterReader {
   // Reads the whole block and checks every checksum and invariant.
   absl::Status Verify() const;
 
-  const FilterBlockProperties& properties() const;
+  // Decoded from the bytes in memory by each call.
+  FilterBlockProperties properties() const;
   // All chunks, in key order.
   std::vector<FilterChunkInfo> Chunks() const;
   // The chunk that a lookup of this key would ask; -1 if the index alone says
@@ -231,8 +232,9 @@ class FilterReader {
   std::vector<uint32_t> LoadedSteps() const;
 
  private:
-  explicit FilterReader(std::unique_ptr<reader::BlockReader> reader);
-  const std::unique_ptr<reader::BlockReader> reader_;
+  friend class reader::BlockReader;  // The only one that derives from it.
+  FilterReader() = default;
+  const reader::BlockReader& block() const;
 };
 
 }  // namespace rowbloom

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "absl/status/statusor.h"
 #include "block/format.h"
 #include "util/check.h"
 #include "util/coding.h"
@@ -67,39 +68,122 @@ bool ReadKey(std::string_view* in, StoredKey* key) {
          (!key->has_qualifier || util::ReadSized(in, &key->qualifier));
 }
 
-ChunkLocator::ChunkLocator(const std::vector<ChunkEntry>* chunks,
-                           const StoredKey* last_key)
-    : chunks_(chunks), last_key_(last_key) {
-  constexpr uint64_t kLargest = std::numeric_limits<uint64_t>::max();
-  size_t size = 1;
-  while (size < chunks->size() + 1) size *= 2;
-  marks_.assign(size, kLargest);
-  half_ = size / 2;
-  if (chunks->empty()) return;
-  // Rows are in order: a prefix that the first and the last share, all share.
-  common_prefix_ = CommonPrefix(chunks->front().first_key.row, last_key->row);
-  const size_t skip = common_prefix_.size();
-  for (size_t i = 0; i < chunks->size(); ++i) {
-    marks_[i] = MarkOf((*chunks)[i].first_key.row, skip);
-  }
-  last_mark_ = MarkOf(last_key->row, skip);
+namespace {
+
+// Advances *in, which begins with the valid entry of a chunk.
+void ReadEntry(std::string_view* in, StoredKey* first_key,
+               FilterDescriptor* descriptor) {
+  RB_CHECK(ReadKey(in, first_key));
+  const absl::StatusOr<FilterDescriptor> parsed = FilterDescriptor::Parse(in);
+  RB_CHECK(parsed.ok());
+  *descriptor = *parsed;
 }
 
-Location ChunkLocator::FindAmong(const StoredKey& key) const {
-  if (chunks_ == nullptr || chunks_->empty() || Compare(key, *last_key_) > 0) {
-    return Location::Nowhere();
+size_t Words(size_t bytes) {
+  return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
+}
+
+}  // namespace
+
+ChunkIndex::ChunkIndex(size_t chunk_count, std::string_view index,
+                       std::string_view properties, std::string_view last_key)
+    : size_(static_cast<uint32_t>(chunk_count)),
+      index_bytes_(static_cast<uint32_t>(index.size())),
+      properties_bytes_(static_cast<uint32_t>(properties.size())) {
+  RB_CHECK(chunk_count <= index.size() && index.size() <= kMaxBytes &&
+           properties.size() <= kMaxBytes);
+  // The marks, the offsets, where entries begin, and the bytes.
+  marks_.reset(new uint64_t[memory_bytes() / sizeof(uint64_t)]);
+  uint64_t* const offsets = marks_.get() + size_ + 1;
+  auto* const entry_at = reinterpret_cast<uint32_t*>(offsets + OffsetCount());
+  auto* const bytes = reinterpret_cast<char*>(entry_at + size_);
+  std::copy(index.begin(), index.end(), bytes);
+  std::copy(properties.begin(), properties.end(), bytes + index.size());
+  marks_[size_] = std::numeric_limits<uint64_t>::max();
+  if (size_ == 0) return;
+
+  last_key_at_ = static_cast<uint32_t>(last_key.data() - properties.data());
+  std::string_view in = this->index();
+  uint64_t offset = 0;
+  for (size_t i = 0; i < size_; ++i) {
+    entry_at[i] = static_cast<uint32_t>(index.size() - in.size());
+    StoredKey first_key;
+    FilterDescriptor descriptor;
+    ReadEntry(&in, &first_key, &descriptor);
+    offset += descriptor.total_size_bytes();
+    if ((i + 1) % kOffsetInterval == 0) offsets[i / kOffsetInterval] = offset;
   }
-  const uint64_t* const at =
-      marks_.data() + FirstNotBefore(MarkOf(key.row, common_prefix_.size()));
-  const uint64_t* const end = marks_.data() + chunks_->size();
-  const uint64_t* const same = at >= end ? at : std::upper_bound(at, end, *at);
-  const auto begin = chunks_->begin() + (at - marks_.data());
-  const auto after =
-      std::upper_bound(begin, begin + (same - at), key,
-                       [](const StoredKey& asked, const ChunkEntry& entry) {
-                         return Compare(asked, entry.first_key) < 0;
-                       });
-  return Location::Before(static_cast<size_t>(after - chunks_->begin()));
+  // Rows are in order: a prefix that the first and the last share, all share.
+  const StoredKey last = LastKey();
+  common_prefix_ = CommonPrefix(FirstKeyOf(0).row, last.row);
+  const size_t skip = common_prefix_.size();
+  for (size_t i = 0; i < size_; ++i) {
+    marks_[i] = MarkOf(FirstKeyOf(i).row, skip);
+  }
+  last_mark_ = MarkOf(last.row, skip);
+}
+
+size_t ChunkIndex::memory_bytes() const {
+  return sizeof(uint64_t) *
+         (size_ + 1 + OffsetCount() +
+          Words(size_ * sizeof(uint32_t) + index_bytes_ + properties_bytes_));
+}
+
+StoredKey ChunkIndex::FirstKeyOf(size_t chunk) const {
+  std::string_view in = EntriesFrom(chunk);
+  StoredKey key;
+  RB_CHECK(ReadKey(&in, &key));
+  return key;
+}
+
+FilterDescriptor ChunkIndex::DescriptorOf(size_t chunk) const {
+  std::string_view in = EntriesFrom(chunk);
+  StoredKey key;
+  FilterDescriptor descriptor;
+  ReadEntry(&in, &key, &descriptor);
+  return descriptor;
+}
+
+uint64_t ChunkIndex::OffsetOf(size_t chunk) const {
+  const size_t group = chunk / kOffsetInterval;
+  uint64_t offset = group == 0 ? 0 : offsets()[group - 1];
+  size_t i = group * kOffsetInterval;
+  if (i == chunk) return offset;
+  std::string_view in = EntriesFrom(i);
+  for (; i < chunk; ++i) {
+    StoredKey key;
+    FilterDescriptor descriptor;
+    ReadEntry(&in, &key, &descriptor);
+    offset += descriptor.total_size_bytes();
+  }
+  return offset;
+}
+
+StoredKey ChunkIndex::LastKey() const {
+  std::string_view in = properties().substr(last_key_at_);
+  StoredKey key;
+  RB_CHECK(ReadKey(&in, &key));
+  return key;
+}
+
+Location ChunkIndex::FindAmong(const StoredKey& key) const {
+  if (size_ == 0 || Compare(key, LastKey()) > 0) return Location::Nowhere();
+  const uint64_t* const marks = marks_.get();
+  size_t begin = FirstNotBefore(MarkOf(key.row, common_prefix_.size()));
+  size_t end = begin;  // Behind the equal marks.
+  if (begin < size_) {
+    end = static_cast<size_t>(
+        std::upper_bound(marks + begin, marks + size_, marks[begin]) - marks);
+  }
+  while (begin < end) {
+    const size_t middle = begin + (end - begin) / 2;
+    if (Compare(key, FirstKeyOf(middle)) < 0) {
+      end = middle;
+    } else {
+      begin = middle + 1;
+    }
+  }
+  return Location::Before(begin);
 }
 
 DigestMixer::DigestMixer(const DigestSecret& secret) {

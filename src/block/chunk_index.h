@@ -9,9 +9,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "rowbloom/digest_secret.h"
 #include "rowbloom/filter.h"
@@ -45,14 +45,6 @@ void AppendKey(const StoredKey& key, std::string* out);
 // Advances *in; false if malformed. *key views into *in.
 bool ReadKey(std::string_view* in, StoredKey* key);
 
-struct ChunkEntry {
-  // A lower bound of the chunk's keys, greater than all keys of the previous
-  // chunk. For the first chunk it is exactly its first key.
-  StoredKey first_key;
-  uint64_t offset = 0;  // From the block's start.
-  FilterDescriptor descriptor;
-};
-
 // Where a key may be: nowhere, in one chunk, or anywhere, of which nothing is
 // known. It is one word, so that functions return it in a register.
 class Location {
@@ -76,16 +68,40 @@ class Location {
   size_t word_;
 };
 
+// The index of a block in memory, small: the encoded index and properties, and
+// per chunk eight bytes of its lower bound and four that say where its entry
+// begins. Entries are decoded when a chunk is loaded or described.
+//
 // Finds the chunk of a key. Compares eight bytes of each lower bound, which are
 // contiguous in memory, and whole keys only where these are equal or the row is
 // not before the last key's.
-class ChunkLocator {
+class ChunkIndex {
  public:
-  ChunkLocator() = default;
-  // `chunks` are in order of first_key; `last_key` is the last key of the last
-  // chunk. Both, and the bytes they view, must outlive the locator.
-  ChunkLocator(const std::vector<ChunkEntry>* chunks,
-               const StoredKey* last_key);
+  // Larger indexes are not supported, nor are larger properties.
+  static constexpr uint64_t kMaxBytes = 0xffffffff;
+
+  // Of no chunks.
+  ChunkIndex() = default;
+  // `index` is valid, of `chunk_count` chunks; `last_key` is the encoded last
+  // key of the last chunk, within `properties`, and empty if there is no chunk.
+  // All bytes are copied.
+  ChunkIndex(size_t chunk_count, std::string_view index,
+             std::string_view properties, std::string_view last_key);
+
+  size_t size() const { return size_; }
+  StoredKey FirstKeyOf(size_t chunk) const;
+  FilterDescriptor DescriptorOf(size_t chunk) const;
+  // From the block's start; for size() the end of the last chunk. Reads the
+  // entries of fewer than kOffsetInterval chunks.
+  uint64_t OffsetOf(size_t chunk) const;
+  // The last key of the last chunk, if there is one.
+  StoredKey LastKey() const;
+  std::string_view index() const { return {bytes(), index_bytes_}; }
+  std::string_view properties() const {
+    return {bytes() + index_bytes_, properties_bytes_};
+  }
+  // The bytes of the heap that it takes.
+  size_t memory_bytes() const;
 
   // The chunk that holds the key if any does: the last whose lower bound is not
   // greater. Nowhere if the key is before the first bound or after the last
@@ -109,6 +125,9 @@ class ChunkLocator {
   }
 
  private:
+  // The offset is stored for one chunk in so many, but not for the first.
+  static constexpr size_t kOffsetInterval = 8;
+
   // The functions below are inline and call no memcmp(): a call would make
   // every lookup save registers.
 
@@ -130,13 +149,15 @@ class ChunkLocator {
     return true;
   }
   // Returns the number of marks that are smaller, without a branch that could
-  // be mispredicted.
+  // be mispredicted. The sentinel is not smaller.
   size_t FirstNotBefore(uint64_t mark) const {
-    const uint64_t* const marks = marks_.data();
+    const uint64_t* const marks = marks_.get();
     size_t at = 0;
-    for (size_t half = half_; half > 0; half /= 2) {
+    for (size_t left = size_ + size_t{1}; left > 1;) {
+      const size_t half = left / 2;
       const size_t right = at + half;
       at = marks[right - 1] < mark ? right : at;
+      left -= half;
     }
     return at;
   }
@@ -167,15 +188,30 @@ class ChunkLocator {
   }
   // Find() by whole keys, for a key that has the common prefix.
   Location FindAmong(const StoredKey& key) const;
+  size_t OffsetCount() const { return size_ / kOffsetInterval; }
+  // The encoded index from the chunk's entry on.
+  std::string_view EntriesFrom(size_t chunk) const {
+    return index().substr(entry_at()[chunk]);
+  }
 
-  // The marks of the lower bounds' rows after the common prefix, padded to 2^n
-  // numbers with the largest.
-  std::vector<uint64_t> marks_ = {~uint64_t{0}};
-  size_t half_ = 0;                 // Half the size of marks_.
-  uint64_t last_mark_ = 0;          // The mark of *last_key_.
-  std::string_view common_prefix_;  // Shared by all rows.
-  const std::vector<ChunkEntry>* chunks_ = nullptr;
-  const StoredKey* last_key_ = nullptr;
+  const uint64_t* offsets() const { return marks_.get() + size_ + 1; }
+  const uint32_t* entry_at() const {
+    return reinterpret_cast<const uint32_t*>(offsets() + OffsetCount());
+  }
+  const char* bytes() const {
+    return reinterpret_cast<const char*>(entry_at() + size_);
+  }
+
+  // One allocation: the marks of the lower bounds' rows after the common
+  // prefix, and the largest number as a sentinel; the offsets; for each chunk
+  // where in the index its entry begins; the index and the properties.
+  std::unique_ptr<uint64_t[]> marks_;
+  std::string_view common_prefix_;  // Shared by all rows; within bytes().
+  uint64_t last_mark_ = 0;          // The mark of the last key's row.
+  uint32_t size_ = 0;
+  uint32_t index_bytes_ = 0;
+  uint32_t properties_bytes_ = 0;
+  uint32_t last_key_at_ = 0;  // Where in the properties.
 };
 
 // Mixes a store's secret into digests. Every filter block with a secret depends

@@ -29,7 +29,7 @@ absl::Status CheckSum(const BlockPlace& place, uint64_t offset,
 }
 
 absl::Status ParseProperty(uint64_t number, std::string_view value,
-                           uint64_t* chunk_count, ParsedFilterBlock* block) {
+                           BlockProperties* block) {
   const auto integer = [&value](uint64_t max, auto* field) {
     uint64_t number_value = 0;
     std::string_view in = value;
@@ -52,7 +52,7 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
     case Property::kKeyCount:
       return integer(~uint64_t{0}, &block->key_count);
     case Property::kChunkCount:
-      return integer(~uint64_t{0}, chunk_count);
+      return integer(~uint64_t{0}, &block->chunk_count);
     case Property::kFilterSpec:
       block->filter_spec = value;
       return absl::OkStatus();
@@ -60,9 +60,9 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
       block->writer = value;
       return absl::OkStatus();
     case Property::kLastKey: {
-      block->last_key_bytes = value;
-      std::string_view in = block->last_key_bytes;
-      if (!ReadKey(&in, &block->last_key) || !in.empty()) {
+      block->last_key = value;
+      StoredKey key;
+      if (!ReadKey(&value, &key) || !value.empty()) {
         return absl::DataLossError("malformed key");
       }
       return absl::OkStatus();
@@ -82,8 +82,7 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
 }
 
 absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
-                             std::string_view bytes, uint64_t* chunk_count,
-                             ParsedFilterBlock* block) {
+                             std::string_view bytes, BlockProperties* block) {
   std::string_view in = bytes;
   uint64_t previous = 0;
   while (!in.empty()) {
@@ -98,7 +97,7 @@ absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
           place, at, absl::StrCat("property ", number, " follows ", previous));
     }
     previous = number;
-    absl::Status status = ParseProperty(number, value, chunk_count, block);
+    absl::Status status = ParseProperty(number, value, block);
     if (!status.ok()) {
       return Annotate(
           place, at,
@@ -109,8 +108,15 @@ absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
   return absl::OkStatus();
 }
 
+// Of bytes that ParseProperty() has checked.
+StoredKey KeyOf(std::string_view encoded) {
+  StoredKey key;
+  RB_CHECK(ReadKey(&encoded, &key));
+  return key;
+}
+
 // True if the index of a block of this bloom type may have such a key.
-bool KeyFits(const ParsedFilterBlock& block, const StoredKey& key) {
+bool KeyFits(const BlockProperties& block, const StoredKey& key) {
   switch (block.bloom_type) {
     case BloomType::kNone:
       return false;
@@ -126,8 +132,8 @@ bool KeyFits(const ParsedFilterBlock& block, const StoredKey& key) {
 }
 
 absl::Status CheckProperties(const BlockPlace& place, uint64_t offset,
-                             uint64_t chunk_count,
-                             const ParsedFilterBlock& block) {
+                             const BlockProperties& block) {
+  const uint64_t chunk_count = block.chunk_count;
   const auto fail = [&](std::string_view what) {
     return DataLossAt(place, offset, what);
   };
@@ -162,42 +168,41 @@ absl::Status CheckProperties(const BlockPlace& place, uint64_t offset,
       block.bloom_type != BloomType::kRowCol) {
     return fail("a key codec without ROW or ROWCOL");
   }
-  if ((chunk_count == 0) != block.last_key_bytes.empty() ||
+  if ((chunk_count == 0) != block.last_key.empty() ||
       (chunk_count == 0) != (block.key_count == 0)) {
     return fail("chunk count, key count and last key contradict each other");
   }
-  if (chunk_count > 0 && !KeyFits(block, block.last_key)) {
+  if (chunk_count > 0 && !KeyFits(block, KeyOf(block.last_key))) {
     return fail("the last key does not fit the bloom type");
   }
   return absl::OkStatus();
 }
 
-absl::Status ParseIndex(const BlockPlace& place, const ParsedFooter& footer,
-                        std::string_view bytes, uint64_t chunk_count,
-                        ParsedFilterBlock* block) {
-  block->index_bytes = bytes;
-  std::vector<ChunkEntry>& entries = block->chunks;
+absl::Status CheckIndex(const BlockPlace& place, const ParsedFooter& footer,
+                        std::string_view bytes, const BlockProperties& block,
+                        bool* has_empty_filters) {
+  StoredKey last_first_key;
+  uint64_t chunk_count = 0;
   uint64_t next_offset = 0;
   uint64_t key_count = 0;
-  std::string_view in = block->index_bytes;
-  while (!in.empty()) {
+  std::string_view in = bytes;
+  for (; !in.empty(); ++chunk_count) {
     const uint64_t at = footer.index_offset + bytes.size() - in.size();
-    ChunkEntry entry;
-    if (!ReadKey(&in, &entry.first_key)) {
+    StoredKey first_key;
+    if (!ReadKey(&in, &first_key)) {
       return DataLossAt(place, at, "malformed key in the chunk index");
     }
-    if (!KeyFits(*block, entry.first_key)) {
+    if (!KeyFits(block, first_key)) {
       return DataLossAt(place, at,
                         "a key in the chunk index does not fit the bloom type");
     }
-    if (!entries.empty() &&
-        Compare(entries.back().first_key, entry.first_key) >= 0) {
+    if (chunk_count > 0 && Compare(last_first_key, first_key) >= 0) {
       return DataLossAt(place, at, "keys in the chunk index do not increase");
     }
+    last_first_key = first_key;
     absl::StatusOr<FilterDescriptor> descriptor = FilterDescriptor::Parse(&in);
     if (!descriptor.ok()) return Annotate(place, at, descriptor.status());
-    entry.descriptor = *descriptor;
-    entry.offset = next_offset;
+    *has_empty_filters |= descriptor->unit_count == 0;
     const uint64_t size = descriptor->total_size_bytes();
     if (size > footer.index_offset - next_offset) {
       return DataLossAt(place, at,
@@ -208,22 +213,19 @@ absl::Status ParseIndex(const BlockPlace& place, const ParsedFooter& footer,
     if (__builtin_add_overflow(key_count, descriptor->key_count, &key_count)) {
       return DataLossAt(place, at, "key counts exceed 2^64");
     }
-    entries.push_back(entry);
   }
   const uint64_t end = footer.index_offset + bytes.size();
-  if (entries.size() != chunk_count || key_count != block->key_count) {
-    return DataLossAt(
-        place, end,
-        absl::StrCat("the index has ", entries.size(), " chunks of ", key_count,
-                     " keys, the properties say ", chunk_count, " of ",
-                     block->key_count));
+  if (chunk_count != block.chunk_count || key_count != block.key_count) {
+    return DataLossAt(place, end,
+                      absl::StrCat("the index has ", chunk_count, " chunks of ",
+                                   key_count, " keys, the properties say ",
+                                   block.chunk_count, " of ", block.key_count));
   }
   if (next_offset != footer.index_offset) {
     return DataLossAt(place, next_offset,
                       "bytes between the last chunk and the index");
   }
-  if (!entries.empty() &&
-      Compare(entries.back().first_key, block->last_key) > 0) {
+  if (chunk_count > 0 && Compare(last_first_key, KeyOf(block.last_key)) > 0) {
     return DataLossAt(place, end, "the last key is before the last chunk");
   }
   return absl::OkStatus();
@@ -314,19 +316,23 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
   return parsed;
 }
 
-absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
-    const BlockPlace& place, const ParsedFooter& footer,
-    std::string_view tail) {
+absl::StatusOr<ParsedFilterBlock> ParseTail(const BlockPlace& place,
+                                            const ParsedFooter& footer,
+                                            std::string_view tail) {
   RB_CHECK(tail.size() == footer.tail_size(place));
+  if (footer.index_size > ChunkIndex::kMaxBytes ||
+      footer.properties_size > ChunkIndex::kMaxBytes) {
+    return Annotate(place, footer.index_offset,
+                    absl::UnimplementedError(
+                        "a chunk index or properties of 4 GiB or more"));
+  }
   const std::string_view index =
       tail.substr(0, static_cast<size_t>(footer.index_size));
   const std::string_view properties =
       tail.substr(static_cast<size_t>(footer.index_size),
                   static_cast<size_t>(footer.properties_size));
   const uint64_t properties_offset = footer.index_offset + footer.index_size;
-  auto block = std::make_unique<ParsedFilterBlock>();
-  block->identity = BlockIdentity(index, properties);
-  uint64_t chunk_count = 0;
+  BlockProperties block;
   absl::Status status = CheckSum(place, properties_offset, "the properties",
                                  properties, footer.properties_checksum);
   if (status.ok()) {
@@ -334,29 +340,34 @@ absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
                       footer.index_checksum);
   }
   if (status.ok()) {
-    status = ParseProperties(place, properties_offset, properties, &chunk_count,
-                             block.get());
+    status = ParseProperties(place, properties_offset, properties, &block);
   }
-  if (status.ok() && footer.has_secret != (block->secret_check != 0)) {
+  if (status.ok() && footer.has_secret != (block.secret_check != 0)) {
     status = DataLossAt(place, properties_offset,
                         "the footer and the properties contradict each other "
                         "on whether there is a secret");
   }
-  if (status.ok() &&
-      footer.has_prefixes_without_rows !=
-          (block->key_codec.has_value() && !block->has_row_keys)) {
+  if (status.ok() && footer.has_prefixes_without_rows !=
+                         (block.key_codec.has_value() && !block.has_row_keys)) {
     status = DataLossAt(place, properties_offset,
                         "the footer and the properties contradict each other "
                         "on whether there are prefixes without rows");
   }
+  if (status.ok()) status = CheckProperties(place, properties_offset, block);
+  bool has_empty_filters = false;
   if (status.ok()) {
-    status = CheckProperties(place, properties_offset, chunk_count, *block);
-  }
-  if (status.ok()) {
-    status = ParseIndex(place, footer, index, chunk_count, block.get());
+    status = CheckIndex(place, footer, index, block, &has_empty_filters);
   }
   if (!status.ok()) return status;
-  return block;
+  return ParsedFilterBlock{BlockIdentity(index, properties), has_empty_filters,
+                           ChunkIndex(static_cast<size_t>(block.chunk_count),
+                                      index, properties, block.last_key)};
+}
+
+BlockProperties PropertiesOf(const ChunkIndex& index) {
+  BlockProperties properties;
+  RB_CHECK(ParseProperties({}, 0, index.properties(), &properties).ok());
+  return properties;
 }
 
 }  // namespace rowbloom::block

@@ -11,11 +11,8 @@
 #define ROWBLOOM_BLOCK_FILTER_BLOCK_PARSER_H_
 
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -48,15 +45,6 @@ struct ParsedFooter {
   bool has_secret = false;
   bool has_prefixes_without_rows = false;
 
-  friend bool operator==(const ParsedFooter& a, const ParsedFooter& b) {
-    return a.index_offset == b.index_offset && a.index_size == b.index_size &&
-           a.properties_size == b.properties_size &&
-           a.index_checksum == b.index_checksum &&
-           a.properties_checksum == b.properties_checksum &&
-           a.has_secret == b.has_secret &&
-           a.has_prefixes_without_rows == b.has_prefixes_without_rows;
-  }
-
   // Index, properties and footer.
   uint64_t tail_size(const BlockPlace& place) const {
     return place.size_bytes - index_offset;
@@ -67,31 +55,34 @@ struct ParsedFooter {
 absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
                                          std::string_view footer);
 
-// Not movable: its views point into its own strings.
-struct ParsedFilterBlock {
-  ParsedFilterBlock() = default;
-  ParsedFilterBlock(const ParsedFilterBlock&) = delete;
-  ParsedFilterBlock& operator=(const ParsedFilterBlock&) = delete;
-
+// What the properties of a block say. Views into their encoded bytes.
+struct BlockProperties {
   BloomType bloom_type{};  // No bloom type until one is read.
   uint32_t prefix_length_bytes = 0;
   bool has_row_keys = false;
   uint64_t cell_count = 0;
   uint64_t key_count = 0;
-  uint64_t identity = 0;      // BlockIdentity().
+  uint64_t chunk_count = 0;
   uint64_t secret_check = 0;  // DigestMixer::check() of the writer's secret.
   std::optional<KeyCodec> key_codec;
-  std::string filter_spec;
-  std::string writer;
-  std::string last_key_bytes;
-  StoredKey last_key;  // Views into last_key_bytes.
-  std::string index_bytes;
-  std::vector<ChunkEntry> chunks;  // Views into index_bytes.
+  std::string_view filter_spec;
+  std::string_view writer;
+  std::string_view last_key;  // Encoded.
+};
+
+// Of the properties of an index that was parsed.
+BlockProperties PropertiesOf(const ChunkIndex& index);
+
+struct ParsedFilterBlock {
+  uint64_t identity = 0;           // BlockIdentity().
+  bool has_empty_filters = false;  // Some that have no bytes.
+  ChunkIndex index;
 };
 
 // `tail` is the block's last footer.tail_size() bytes.
-absl::StatusOr<std::unique_ptr<ParsedFilterBlock>> ParseTail(
-    const BlockPlace& place, const ParsedFooter& footer, std::string_view tail);
+absl::StatusOr<ParsedFilterBlock> ParseTail(const BlockPlace& place,
+                                            const ParsedFooter& footer,
+                                            std::string_view tail);
 
 }  // namespace rowbloom::block
 

@@ -19,8 +19,8 @@
 #include <functional>
 #include <memory>
 #include <utility>
-#include <vector>
 
+#include "absl/container/fixed_array.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/load_rules.h"
 
@@ -127,9 +127,23 @@ class ChunkCache : public FilterCache {
 
   // Counts files that have shortcuts.
   virtual void AddFile(int delta) { file_count_.fetch_add(delta); }
-  // Counts memory of readers for which the cache had no room.
-  void AddIndexBytesOutside(int64_t delta) {
-    index_bytes_outside_.fetch_add(delta, std::memory_order_relaxed);
+  // Charges the memory that an open reader takes beside its chunks, its index
+  // above all. False if there is no room for it, or if indexes have half of the
+  // cache already, so that chunks keep the other half: it then counts as
+  // Usage::index_bytes_outside. `reader` tells it from others until
+  // DropReader().
+  bool ChargeReader(const void* reader, size_t bytes) {
+    if (ChargeIndex(reader, bytes)) return true;
+    index_bytes_outside_.fetch_add(bytes, std::memory_order_relaxed);
+    return false;
+  }
+  // `was_charged` is what ChargeReader() returned for the same.
+  void DropReader(const void* reader, size_t bytes, bool was_charged) {
+    if (was_charged) {
+      DropIndex(reader, bytes);
+    } else {
+      index_bytes_outside_.fetch_sub(bytes, std::memory_order_relaxed);
+    }
   }
   LoadLedger& ledger() const { return *ledger_; }
   // Where chunks lie; nullptr for the heap.
@@ -146,16 +160,18 @@ class ChunkCache : public FilterCache {
                               const EntryOptions& options,
                               const CachedFilter* filter,
                               Shortcut* shortcut) = 0;
+  // See ChargeReader() and DropReader().
+  virtual bool ChargeIndex(const void* reader, size_t bytes) = 0;
+  virtual void DropIndex(const void* reader, size_t bytes) = 0;
   size_t index_bytes_outside() const {
-    return static_cast<size_t>(
-        index_bytes_outside_.load(std::memory_order_relaxed));
+    return index_bytes_outside_.load(std::memory_order_relaxed);
   }
 
  private:
   const std::shared_ptr<LoadLedger> ledger_;
   const std::unique_ptr<ChunkMemory> memory_;
   std::atomic<int> file_count_{0};
-  std::atomic<int64_t> index_bytes_outside_{0};
+  std::atomic<size_t> index_bytes_outside_{0};
 };
 
 struct CachedChunksOptions {
@@ -172,9 +188,12 @@ struct CachedChunksOptions {
 class CachedChunks {
  public:
   CachedChunks(const CachedChunksOptions& options, size_t chunk_count)
-      : chunks_(chunk_count),
-        options_(options),
-        cache_(ChunkCache::Of(*options.cache)) {
+      : cache_(ChunkCache::Of(*options.cache)),
+        file_id_(options.file_id),
+        first_chunk_(options.first_chunk),
+        chunks_(chunk_count),
+        owns_file_id_(options.owns_file_id),
+        priority_(options.priority) {
     cache_.AddFile(1);
   }
   ~CachedChunks();
@@ -182,12 +201,17 @@ class CachedChunks {
   CachedChunks& operator=(const CachedChunks&) = delete;
 
   size_t size() const { return chunks_.size(); }
-  static size_t BytesPerChunk() { return sizeof(Chunk); }
+  uint64_t file_id() const { return file_id_; }
+  ChunkCache& cache() const { return cache_; }
+  // The bytes of the heap that it takes.
+  size_t memory_bytes() const {
+    return size() > 1 ? size() * sizeof(Chunk) : 0;
+  }
 
   // nullptr unless the cache holds a filter that this file has put there. The
   // caller is under an EpochGuard.
   const CachedFilter* Find(size_t chunk) {
-    Shortcut& shortcut = chunks_[chunk].shortcut;
+    Shortcut& shortcut = chunks_[chunk];
     const CachedFilter* filter =
         shortcut.filter.load(std::memory_order_seq_cst);
     // A load first: the cache line then stays shared among cores.
@@ -198,7 +222,7 @@ class CachedChunks {
   }
   // True if Find() would find a filter.
   bool Has(size_t chunk) const {
-    return chunks_[chunk].shortcut.filter.load() != nullptr;
+    return chunks_[chunk].filter.load() != nullptr;
   }
   // The filter under the chunk's key, no matter who put it there; nullptr if
   // the cache has no such entry. Release() the handle.
@@ -214,13 +238,13 @@ class CachedChunks {
   // shortcut at it.
   void Adopt(size_t chunk, FilterCache::Handle* handle,
              const std::function<void(CachedFilter*)>& take) {
-    cache_.AdoptFilter(handle, take, &chunks_[chunk].shortcut);
+    cache_.AdoptFilter(handle, take, &chunks_[chunk]);
   }
   // The filter is destroyed if the cache has no room.
   void Put(size_t chunk, std::unique_ptr<CachedFilter> filter,
            size_t charge_bytes) {
-    cache_.PutChunk(KeyOf(chunk), std::move(filter), charge_bytes,
-                    options_.priority, &chunks_[chunk].shortcut);
+    cache_.PutChunk(KeyOf(chunk), std::move(filter), charge_bytes, priority_,
+                    &chunks_[chunk]);
   }
   Room RoomFor(size_t chunk) const { return cache_.RoomFor(KeyOf(chunk)); }
 
@@ -264,38 +288,42 @@ class CachedChunks {
   void PauseAfterFailure(size_t chunk);
 
  private:
-  // Aligned so that lookups of one chunk do not disturb those of another.
-  struct alignas(64) Chunk {
-    Shortcut shortcut;
+  // Lookups of a chunk in memory do not write. A base, so that its last bytes
+  // are used as well.
+  struct Chunk : Shortcut {
+    std::atomic<uint8_t> failures{0};  // In a row.
     std::atomic<uint32_t> pause{0};
-    std::atomic<uint32_t> failures{0};  // In a row.
   };
 
   FilterCacheKey KeyOf(size_t chunk) const {
-    return {options_.file_id, options_.first_chunk + chunk};
+    return {file_id_, first_chunk_ + chunk};
   }
 
-  std::vector<Chunk> chunks_;
-  const CachedChunksOptions options_;
   ChunkCache& cache_;
+  const uint64_t file_id_;
+  const uint64_t first_chunk_;
+  absl::FixedArray<Chunk, 1> chunks_;
+  const bool owns_file_id_;
+  const FilterCachePriority priority_;
 };
 
 inline CachedChunks::~CachedChunks() {
   for (size_t i = 0; i < chunks_.size(); ++i) {
-    if (options_.owns_file_id) {
+    if (owns_file_id_) {
       cache_.Erase(KeyOf(i));
     } else {
-      cache_.DropShortcut(KeyOf(i), &chunks_[i].shortcut);
+      cache_.DropShortcut(KeyOf(i), &chunks_[i]);
     }
   }
   cache_.AddFile(-1);
 }
 
 inline void CachedChunks::PauseAfterFailure(size_t chunk) {
-  std::atomic<uint32_t>& failures = chunks_[chunk].failures;
-  const uint32_t count = std::min(failures.load(std::memory_order_relaxed) + 1,
-                                  LoadRules::kMaxFailures);
-  failures.store(count, std::memory_order_relaxed);
+  std::atomic<uint8_t>& failures = chunks_[chunk].failures;
+  const uint32_t count =
+      std::min(failures.load(std::memory_order_relaxed) + uint32_t{1},
+               LoadRules::kMaxFailures);
+  failures.store(static_cast<uint8_t>(count), std::memory_order_relaxed);
   Pause(chunk, (1u << count) - 2);
 }
 

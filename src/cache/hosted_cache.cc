@@ -50,6 +50,22 @@ class HostedCache final : public cache::ChunkCache {
   }
 
  private:
+  // The host keeps an entry without a value. The file id is nobody else's.
+  static FilterCacheKey KeyOf(const void* reader) {
+    static const uint64_t file_id = NewFileId();
+    return {file_id, reinterpret_cast<uintptr_t>(reader)};
+  }
+  bool ChargeIndex(const void* reader, size_t bytes) override {
+    auto nothing = std::make_unique<Value>();
+    Handle* const handle = host_->Insert(
+        KeyOf(reader), &nothing,
+        {bytes, FilterCachePriority::kPinned, FilterCacheRole::kIndex});
+    if (handle != nullptr) host_->Release(handle);
+    return handle != nullptr;
+  }
+  void DropIndex(const void* reader, size_t /*bytes*/) override {
+    host_->Erase(KeyOf(reader));
+  }
   Handle* FindEntry(const FilterCacheKey& key, bool /*counts*/) override {
     return host_->Lookup(key);
   }

@@ -86,7 +86,8 @@ LruShard::~LruShard() {
     DeadList dead;
     TakeFromTable(*table_.begin(), &dead);
   }
-  RB_CHECK(usage_.pinned_bytes == 0);  // A handle outlives the cache.
+  // No handle outlives the cache. ~ChunkCache() reports readers that do.
+  RB_CHECK(usage_.pinned_bytes == reader_bytes_);
   while (retired_.next != &retired_) {
     DeadList dead;
     Free(static_cast<Entry*>(retired_.next), &dead);
@@ -123,15 +124,9 @@ Entry* LruShard::Insert(const HashedKey& key,
   entry->role = options.role;
 
   if (auto it = table_.find(key); it != table_.end()) TakeFromTable(*it, &dead);
-  MakeRoom(entry->charge_bytes, &dead);
-  // Lookups may still see retired entries, but not for long.
-  for (int attempt = 0; !Fits(entry->charge_bytes, usage_.usage_bytes);
-       ++attempt) {
-    if (attempt == kFreeAttempts) {
-      ++usage_.rejections;
-      return nullptr;
-    }
-    FreeRetired(&dead);
+  if (!FreeRoom(entry->charge_bytes, &dead)) {
+    ++usage_.rejections;
+    return nullptr;
   }
 
   ++usage_.inserts;
@@ -201,6 +196,31 @@ void LruShard::DropShortcut(const HashedKey& key, const Shortcut* shortcut) {
   }
 }
 
+bool LruShard::ChargeIndex(size_t charge_bytes) {
+  DeadList dead;
+  std::lock_guard<std::mutex> lock(mutex_);
+  const size_t most = capacity_bytes_ / 2;
+  if (reader_bytes_ > most || charge_bytes > most - reader_bytes_ ||
+      !Fits(charge_bytes, usage_.pinned_bytes) ||
+      !FreeRoom(charge_bytes, &dead)) {
+    ++usage_.rejections;
+    return false;
+  }
+  reader_bytes_ += charge_bytes;
+  RoleBytes(FilterCacheRole::kIndex) += charge_bytes;
+  usage_.usage_bytes += charge_bytes;
+  usage_.pinned_bytes += charge_bytes;
+  return true;
+}
+
+void LruShard::DropIndex(size_t charge_bytes) {
+  std::lock_guard<std::mutex> lock(mutex_);
+  reader_bytes_ -= charge_bytes;
+  RoleBytes(FilterCacheRole::kIndex) -= charge_bytes;
+  usage_.usage_bytes -= charge_bytes;
+  usage_.pinned_bytes -= charge_bytes;
+}
+
 void LruShard::SetCapacity(size_t capacity_bytes) {
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
@@ -245,7 +265,7 @@ double LruShard::PriceNow() const {
 void LruShard::Account(Entry* entry) {
   ++usage_.entry_count;
   usage_.usage_bytes += entry->charge_bytes;
-  usage_.role_bytes[static_cast<size_t>(entry->role)] += entry->charge_bytes;
+  RoleBytes(entry->role) += entry->charge_bytes;
 }
 
 void LruShard::SetShortcut(Entry* entry, Shortcut* shortcut) {
@@ -292,7 +312,7 @@ void LruShard::Free(Entry* entry, DeadList* dead) {
   Unlink(entry);
   retired_bytes_ -= entry->charge_bytes;
   usage_.usage_bytes -= entry->charge_bytes;
-  usage_.role_bytes[static_cast<size_t>(entry->role)] -= entry->charge_bytes;
+  RoleBytes(entry->role) -= entry->charge_bytes;
   --usage_.entry_count;
   dead->Add(entry);
 }
@@ -398,6 +418,16 @@ void LruShard::MakeRoom(size_t charge_bytes, DeadList* dead) {
          EvictOne(dead)) {
   }
   FreeRetired(dead);
+}
+
+bool LruShard::FreeRoom(size_t charge_bytes, DeadList* dead) {
+  MakeRoom(charge_bytes, dead);
+  // Lookups may still see retired entries, but not for long.
+  for (int attempt = 0; !Fits(charge_bytes, usage_.usage_bytes); ++attempt) {
+    if (attempt == kFreeAttempts) return false;
+    FreeRetired(dead);
+  }
+  return true;
 }
 
 namespace {
@@ -523,6 +553,16 @@ class ShardedLruCache final : public ChunkCache {
         ShardOf(hashed).Insert(hashed, value, options, filter, shortcut));
   }
 
+  bool ChargeIndex(const void* reader, size_t bytes) override {
+    return ShardOfReader(reader).ChargeIndex(bytes);
+  }
+  void DropIndex(const void* reader, size_t bytes) override {
+    ShardOfReader(reader).DropIndex(bytes);
+  }
+
+  LruShard& ShardOfReader(const void* reader) {
+    return ShardOf(HashKey({reinterpret_cast<uintptr_t>(reader), 0}));
+  }
   const LruShard& ShardOf(const HashedKey& key) const {
     return const_cast<ShardedLruCache*>(this)->ShardOf(key);
   }

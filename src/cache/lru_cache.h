@@ -125,6 +125,8 @@ class alignas(64) LruShard {
   void Adopt(Entry* entry, const std::function<void(CachedFilter*)>& take,
              Shortcut* shortcut);
   void DropShortcut(const HashedKey& key, const Shortcut* shortcut);
+  bool ChargeIndex(size_t charge_bytes);
+  void DropIndex(size_t charge_bytes);
   void SetCapacity(size_t capacity_bytes);
 
   // Adds everything but the capacity to *usage.
@@ -176,6 +178,11 @@ class alignas(64) LruShard {
   bool EvictOne(DeadList* dead);
   // Evicts until charge_bytes will fit once all retired entries are freed.
   void MakeRoom(size_t charge_bytes, DeadList* dead);
+  // The same, and frees them. False if lookups may still see too many.
+  bool FreeRoom(size_t charge_bytes, DeadList* dead);
+  size_t& RoleBytes(FilterCacheRole role) {
+    return usage_.role_bytes[static_cast<size_t>(role)];
+  }
   double PriceNow() const;
 
   const LoadLedger* ledger_ = nullptr;
@@ -185,6 +192,7 @@ class alignas(64) LruShard {
   std::array<LruList, kListCount> lists_;  // In the order of eviction.
   Link retired_;                           // retired_.next retired longest ago.
   size_t retired_bytes_ = 0;
+  size_t reader_bytes_ = 0;  // ChargeIndex().
   // Covers entries in all states; `capacity_bytes`, which is the whole cache's,
   // is not used.
   FilterCache::Usage usage_;

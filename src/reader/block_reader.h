@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -28,7 +29,7 @@
 namespace rowbloom::reader {
 
 struct BlockTail;
-class ChunkLoader;
+class CountedFiles;
 class LoadJudge;
 
 // A key, and where the index says that it may be.
@@ -59,15 +60,12 @@ struct Lookup : LocatedKey {
   }
 };
 
-class BlockReader {
+class BlockReader final : public FilterReader {
  public:
   BlockReader(const RandomAccessSource* source,
               const FilterReaderOptions& options,
-              std::unique_ptr<FilterCache> own_cache,
-              std::unique_ptr<const BlockTail> tail);
-  ~BlockReader();
-  BlockReader(const BlockReader&) = delete;
-  BlockReader& operator=(const BlockReader&) = delete;
+              std::unique_ptr<FilterCache> own_cache, BlockTail tail);
+  ~BlockReader() override;
 
   // These are FilterReader's.
   bool MayContain(const FilterKey& key) const;
@@ -80,8 +78,8 @@ class BlockReader {
   absl::Status Verify() const;
   std::vector<uint32_t> LoadedSteps() const;
   std::vector<FilterChunkInfo> Chunks() const;
-  const FilterBlockProperties& properties() const { return properties_; }
-  uint64_t file_id() const { return file_id_; }
+  FilterBlockProperties properties() const;
+  uint64_t file_id() const { return chunks_.file_id(); }
   FilterStatsSnapshot stats() const { return counters_.Snapshot(); }
 
   // The steps of a lookup: Locate() asks the index, Begin() counts the lookup,
@@ -153,9 +151,9 @@ class BlockReader {
   }
   // A filter that always answers "maybe" has no bytes.
   bool NeedsNoLoad(size_t chunk) const {
-    return entries_[chunk].descriptor.unit_count == 0;
+    return has_empty_filters_ && index().DescriptorOf(chunk).unit_count == 0;
   }
-  const ChunkLoader& loader() const { return *loader_; }
+  const ChunkLoader& loader() const { return loader_; }
 
  private:
   // Answers if the chunk has a shortcut and the lookup is no sample. Otherwise
@@ -206,12 +204,29 @@ class BlockReader {
 
   // The digest under which the block's filters hold a key of this digest.
   KeyDigest Stored(KeyDigest digest) const {
-    return has_secret_ ? mixer_.Mix(digest) : digest;
+    return has_secret_ ? rare_->mixer.Mix(digest) : digest;
   }
 
+  const block::ChunkIndex& index() const { return loader_.index(); }
+  // The judge that the file's chunks share with the reader.
+  std::shared_ptr<LoadJudge> JudgeOfChunks() const {
+    return always_loads_ ? nullptr : judge_;
+  }
+  size_t MemoryBytes() const;
+
+  // What few readers have.
+  struct Rare {
+    std::unique_ptr<FilterCache> own_cache;
+    std::optional<KeyCodec> key_codec;
+    block::DigestMixer mixer;
+  };
+  static std::unique_ptr<const Rare> MakeRare(
+      std::unique_ptr<FilterCache> own_cache,
+      const block::BlockProperties& properties, const DigestSecret& secret);
+  // There may be a million readers: their size is part of the contract
+  // (docs/embedding.md, "What is in memory").
+
   // Every lookup reads these, so they are adjacent.
-  const std::unique_ptr<const BlockTail> tail_;
-  const std::vector<block::ChunkEntry>& entries_;
   const BloomType bloom_type_;
   const bool has_row_keys_;
   // Keys of kinds below this number are looked up by their own digest or their
@@ -219,23 +234,15 @@ class BlockReader {
   const uint8_t plain_kinds_;
   const bool has_secret_;
   const bool always_loads_;
+  const bool has_empty_filters_;  // Some of its filters have no bytes.
+  bool is_charged_ = false;       // The cache had room for MemoryBytes().
   const uint32_t prefix_length_bytes_;
-  const KeyCodec* const key_codec_;  // nullptr if the block has no codec.
-  const block::ChunkLocator locator_;
-  const std::unique_ptr<FilterCache> own_cache_;
-  const uint64_t file_id_;
+  const ChunkLoader loader_;
+  const std::unique_ptr<const Rare> rare_;  // nullptr for most.
   mutable cache::CachedChunks chunks_;
-  const std::shared_ptr<LoadJudge> judge_;
   mutable FileCounters counters_;
-  const block::DigestMixer mixer_;
-
-  const FilterReaderOptions options_;  // Its cache is never nullptr.
-  const RandomAccessSource* const source_;
-  const FilterBlockProperties properties_;
-  const std::unique_ptr<const ChunkLoader> loader_;
-  // The charge for the index: its key, and its bytes if the cache refused.
-  const uint64_t index_id_;
-  int64_t index_bytes_outside_ = 0;
+  const std::shared_ptr<LoadJudge> judge_;
+  CountedFiles* const files_;  // nullptr without statistics.
 };
 
 inline void BlockReader::Locate(const FilterKey& key,
@@ -248,12 +255,12 @@ inline void BlockReader::Locate(const FilterKey& key,
   switch (bloom_type_) {
     case BloomType::kRow:
       located->digest = Stored(key.row_digest());
-      located->location = locator_.FindRow(key.row());
+      located->location = index().FindRow(key.row());
       return;
     case BloomType::kRowCol:
       located->digest = Stored(key.digest());
       if (key.has_qualifier() || has_row_keys_) {
-        located->location = locator_.Find(block::StoredKeyOf(key));
+        located->location = index().Find(block::StoredKeyOf(key));
       }
       return;
     case BloomType::kRowPrefixFixedLength: {
@@ -261,7 +268,7 @@ inline void BlockReader::Locate(const FilterKey& key,
       located->digest =
           Stored(prefix.size() == key.row().size() ? key.row_digest()
                                                    : DigestBytes(prefix));
-      located->location = locator_.FindRow(prefix);
+      located->location = index().FindRow(prefix);
       return;
     }
     case BloomType::kNone:
@@ -279,5 +286,13 @@ inline void BlockReader::End(util::ThreadRecord& thread,
 }
 
 }  // namespace rowbloom::reader
+
+namespace rowbloom {
+
+inline const reader::BlockReader& FilterReader::block() const {
+  return static_cast<const reader::BlockReader&>(*this);
+}
+
+}  // namespace rowbloom
 
 #endif  // ROWBLOOM_READER_BLOCK_READER_H_

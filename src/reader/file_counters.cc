@@ -13,20 +13,25 @@ namespace {
 // Hands out numbers, freed ones before new ones.
 class Numbers {
  public:
-  size_t Take() {
+  // What all get once no other is left: no page has it.
+  static constexpr uint32_t kNone =
+      util::CounterPage::kSize * util::ThreadRecord::kCounterPages;
+
+  uint32_t Take() {
     std::lock_guard<std::mutex> lock(mutex_);
-    if (free_.empty()) return count_++;
-    return free_.extract(free_.begin()).value();
+    if (!free_.empty()) return free_.extract(free_.begin()).value();
+    return count_ < kNone ? count_++ : kNone;
   }
-  void GiveBack(size_t number) {
+  void GiveBack(uint32_t number) {
+    if (number == kNone) return;
     std::lock_guard<std::mutex> lock(mutex_);
     free_.insert(number);
   }
 
  private:
   std::mutex mutex_;
-  std::set<size_t> free_;
-  size_t count_ = 0;
+  std::set<uint32_t> free_;
+  uint32_t count_ = 0;
 };
 
 Numbers& AllNumbers() {
@@ -38,8 +43,10 @@ Numbers& AllNumbers() {
 }  // namespace
 
 ThreadCounters::ThreadCounters()
-    : number_(AllNumbers().Take()),
-      page_(std::min(number_ / kPageSize, util::ThreadRecord::kCounterPages)) {}
+    : number_(AllNumbers().Take()), page_(number_ / uint32_t{kPageSize}) {
+  static_assert(Numbers::kNone / kPageSize ==
+                util::ThreadRecord::kCounterPages);
+}
 
 ThreadCounters::~ThreadCounters() {
   util::ForEachThread([this](util::ThreadRecord& thread) {
@@ -89,16 +96,19 @@ FilterStatsSnapshot FileCounters::Snapshot() const {
       by_thread[kLookups];
   snapshot.values[static_cast<size_t>(FilterCounter::kNegatives)] +=
       by_thread[kNegatives];
-  for (size_t level = 0; level < prefix_answers_.size(); ++level) {
-    const auto& answers = prefix_answers_[level];
+  uint64_t& prefix_lookups =
+      snapshot.values[static_cast<size_t>(FilterCounter::kPrefixLookups)];
+  uint64_t& prefix_negatives =
+      snapshot.values[static_cast<size_t>(FilterCounter::kPrefixNegatives)];
+  prefix_lookups = unanswered_prefixes_.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < prefix_answers_.size(); ++i) {
+    const auto& answers = prefix_answers_[i];
     const uint64_t negatives = answers[1].load(std::memory_order_relaxed);
     const uint64_t lookups =
         negatives + answers[0].load(std::memory_order_relaxed);
-    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixLookups)] +=
-        lookups;
-    snapshot.values[static_cast<size_t>(FilterCounter::kPrefixNegatives)] +=
-        negatives;
-    if (level > 0) snapshot.prefix_levels[level - 1] = {lookups, negatives};
+    snapshot.prefix_levels[i] = {lookups, negatives};
+    prefix_lookups += lookups;
+    prefix_negatives += negatives;
   }
   return snapshot;
 }

@@ -11,9 +11,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/load_rules.h"
+#include "util/check.h"
 #include "util/epoch.h"
 
 namespace rowbloom::reader {
@@ -65,14 +67,24 @@ class ThreadCounters {
   uint64_t AddSlowly(util::ThreadRecord& thread, size_t counter,
                      uint64_t delta);
 
-  const size_t number_;  // Unique among live objects, as small as possible.
-  const size_t page_;    // In counter_pages; that of kCounterPages is null.
+  // Unique among live objects, as small as possible.
+  const uint32_t number_;
+  const uint32_t page_;  // In counter_pages; that of kCounterPages is null.
   // Counts of all threads if number_ is beyond the pages.
   std::array<std::atomic<uint64_t>, kCounters> shared_{};
 };
 
 class FileCounters {
  public:
+  // Of a file whose prefixes are answered by key levels 1 to `prefix_levels`.
+  explicit FileCounters(size_t prefix_levels = 0)
+      : prefix_answers_(prefix_levels) {}
+
+  // The bytes of the heap that it takes.
+  size_t memory_bytes() const {
+    return prefix_answers_.size() * sizeof(prefix_answers_[0]);
+  }
+
   // These count a lookup, and then its answer. One lookup in
   // LoadRules::kSampleInterval on average is a sample, for estimates that are
   // too expensive to update each time. Samples are spread so that no pattern of
@@ -103,10 +115,14 @@ class FileCounters {
   // Counts a prefix lookup beside the two above, by the key level that answered
   // it; 0 if no key level did.
   void CountPrefix(size_t level, bool is_negative) {
-    prefix_answers_[level][is_negative ? 1 : 0].fetch_add(
-        1, std::memory_order_relaxed);
+    std::atomic<uint64_t>& count =
+        level == 0 ? unanswered_prefixes_
+                   : prefix_answers_[level - 1][is_negative ? 1 : 0];
+    count.fetch_add(1, std::memory_order_relaxed);
   }
+  // The counter is not one of the last three: those count elsewhere.
   void Add(FilterCounter counter, uint64_t delta = 1) {
+    RB_DCHECK(counter < FilterCounter::kOpenErrors);
     shared_[static_cast<size_t>(counter)].fetch_add(delta,
                                                     std::memory_order_relaxed);
   }
@@ -125,12 +141,13 @@ class FileCounters {
   }
 
   ThreadCounters by_thread_;
-  std::array<std::atomic<uint64_t>, static_cast<size_t>(FilterCounter::kCount)>
+  // Indexed by what comes before FilterCounter::kOpenErrors.
+  std::array<std::atomic<uint64_t>,
+             static_cast<size_t>(FilterCounter::kOpenErrors)>
       shared_{};
-  // Indexed by level and answer.
-  std::array<std::array<std::atomic<uint64_t>, 2>,
-             FilterStatsSnapshot::kPrefixLevels + 1>
-      prefix_answers_{};
+  std::atomic<uint64_t> unanswered_prefixes_{0};
+  // Indexed by level, from 1, and answer.
+  std::vector<std::array<std::atomic<uint64_t>, 2>> prefix_answers_;
 };
 
 }  // namespace rowbloom::reader

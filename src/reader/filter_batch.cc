@@ -152,7 +152,7 @@ void AskMissing(std::vector<Question>* missing) {
 }  // namespace
 
 void BlockReader::Prefetch() const {
-  const FilterCache::Usage usage = options_.cache->GetUsage();
+  const FilterCache::Usage usage = chunks_.cache().GetUsage();
   size_t room =
       usage.capacity_bytes - std::min(usage.capacity_bytes, usage.usage_bytes);
   std::vector<PendingLoad> loads;
@@ -168,15 +168,15 @@ void BlockReader::Prefetch() const {
     planned_bytes = 0;
   };
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
-    const FilterDescriptor& descriptor = entries_[chunk].descriptor;
+    const FilterDescriptor descriptor = index().DescriptorOf(chunk);
     const uint32_t steps = FilterSteps(descriptor);
     const size_t charge = ResidentChunk::ChargeBytes(descriptor, steps);
     if (charge > room) break;
     room -= charge;
     if (NeedsNoLoad(chunk) || VisitInTable(chunk, [](const auto&) {})) continue;
     PendingLoad pending;
-    pending.loader = loader_.get();
-    pending.load = loader_->LoadOf(chunk, steps);
+    pending.loader = &loader_;
+    pending.load = loader_.LoadOf(chunk, steps);
     planned_bytes += pending.load.size_bytes;
     loads.push_back(std::move(pending));
     if (planned_bytes >= LoadRules::kPrefetchedAtOnceBytes) load_all();
@@ -205,7 +205,7 @@ void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
   for (size_t begin = 0; begin < questions.size(); begin += reader::kBlock) {
     reader::AskBlock(
         questions.subspan(begin, reader::kBlock),
-        [](const FilterReader& reader) { return reader.reader_.get(); },
+        [](const FilterReader& reader) { return &reader.block(); },
         may_contain + begin, &missing);
   }
   if (!missing.empty()) reader::AskMissing(&missing);

@@ -16,11 +16,11 @@ namespace rowbloom {
 FilterAnswer FilterReader::Offer(const FilterLoad& load,
                                  const absl::StatusOr<std::string_view>& bytes,
                                  const FilterKey& key) const {
-  return reader_->Offer(load, bytes, key);
+  return block().Offer(load, bytes, key);
 }
 
 void FilterReader::TellOutcome(bool key_was_there, uint64_t read_bytes) const {
-  reader_->TellOutcome(key_was_there, read_bytes);
+  block().TellOutcome(key_was_there, read_bytes);
 }
 
 namespace reader {
@@ -34,20 +34,19 @@ FilterCache::Handle* BlockReader::HoldInTable(size_t chunk) const {
   if (handle == nullptr) return nullptr;
   const auto& resident =
       static_cast<const ResidentChunk&>(chunks_.FilterOf(handle));
-  if (!(resident.origin() == loader_->OriginOf(chunk))) {
+  if (!(resident.origin() == loader_.OriginOf(chunk))) {
     chunks_.Release(handle);
     return nullptr;
   }
   chunks_.Adopt(chunk, handle, [this](cache::CachedFilter* filter) {
-    static_cast<ResidentChunk*>(filter)->set_judge(always_loads_ ? nullptr
-                                                                 : judge_);
+    static_cast<ResidentChunk*>(filter)->set_judge(JudgeOfChunks());
   });
   return handle;
 }
 
 bool BlockReader::WantsLoad(size_t chunk, uint64_t planned_bytes,
                             FilterLoad* load) const {
-  const FilterDescriptor& descriptor = entries_[chunk].descriptor;
+  const FilterDescriptor descriptor = index().DescriptorOf(chunk);
   uint32_t steps = FilterSteps(descriptor);
   if (!always_loads_) {
     steps = judge_->StepsToLoad({chunk, &descriptor, chunks_.RoomFor(chunk)},
@@ -57,7 +56,7 @@ bool BlockReader::WantsLoad(size_t chunk, uint64_t planned_bytes,
       return false;
     }
   }
-  *load = loader_->LoadOf(chunk, steps);
+  *load = loader_.LoadOf(chunk, steps);
   return true;
 }
 
@@ -65,10 +64,11 @@ bool BlockReader::WantsGrowth(size_t chunk, uint32_t steps,
                               FilterLoad* load) const {
   // A chunk that has another reader's shortcut would be taken from that one.
   if (!chunks_.Has(chunk) || !chunks_.PauseEnds(chunk)) return false;
-  const uint32_t wanted = judge_->StepsToGrow(
-      {chunk, &entries_[chunk].descriptor, chunks_.RoomFor(chunk)}, steps);
+  const FilterDescriptor descriptor = index().DescriptorOf(chunk);
+  const uint32_t wanted =
+      judge_->StepsToGrow({chunk, &descriptor, chunks_.RoomFor(chunk)}, steps);
   if (wanted <= steps) return false;
-  *load = loader_->LoadOf(chunk, wanted);
+  *load = loader_.LoadOf(chunk, wanted);
   return true;
 }
 
@@ -133,7 +133,7 @@ void BlockReader::Load(const FilterLoad& load, Lookup* lookup) const {
     return;
   }
   PendingLoad pending;
-  pending.loader = loader_.get();
+  pending.loader = &loader_;
   pending.load = load;
   ReadAll(absl::MakeSpan(&pending, 1));
   if (!FinishLoad(load, pending.bytes, ask)) PauseAfterFailure(load.chunk);
@@ -147,7 +147,7 @@ FilterAnswer BlockReader::Offer(const FilterLoad& load,
   const auto ask = [&](const ResidentChunk& chunk) {
     lookup.Ask(chunk.view());
   };
-  if (!loader_->IsLoad(load)) {
+  if (!loader_.IsLoad(load)) {
     counters_.Add(FilterCounter::kLoadErrors);
   } else if (!HasSteps(load)) {
     const auto ask_if_its = [&](const ResidentChunk& chunk) {
@@ -176,7 +176,7 @@ std::unique_ptr<ResidentChunk> BlockReader::Build(
   if (bytes.ok()) {
     judge_->CountLoad(bytes->size());
     counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
-    chunk = loader_->Build(load, *bytes).value_or(nullptr);
+    chunk = loader_.Build(load, *bytes, JudgeOfChunks()).value_or(nullptr);
   }
   counters_.Add(chunk != nullptr ? FilterCounter::kChunkLoads
                                  : FilterCounter::kLoadErrors);
@@ -187,7 +187,7 @@ void BlockReader::KeepLoaded(const FilterLoad& load,
                              std::unique_ptr<ResidentChunk> chunk) const {
   chunks_.Put(
       load.chunk, std::move(chunk),
-      ResidentChunk::ChargeBytes(entries_[load.chunk].descriptor, load.steps));
+      ResidentChunk::ChargeBytes(index().DescriptorOf(load.chunk), load.steps));
   chunks_.EndLoad(load.chunk);
 }
 

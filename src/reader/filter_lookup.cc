@@ -9,20 +9,20 @@
 namespace rowbloom {
 
 bool FilterReader::MayContain(std::string_view row) const {
-  return reader_->MayContain(FilterKey::Row(row));
+  return block().MayContain(FilterKey::Row(row));
 }
 
 bool FilterReader::MayContain(std::string_view row,
                               std::string_view qualifier) const {
-  return reader_->MayContain(FilterKey::RowCol(row, qualifier));
+  return block().MayContain(FilterKey::RowCol(row, qualifier));
 }
 
 bool FilterReader::MayContain(const FilterKey& key) const {
-  return reader_->MayContain(key);
+  return block().MayContain(key);
 }
 
 FilterAnswer FilterReader::Ask(const FilterKey& key, FilterLoad* load) const {
-  return reader_->Ask(key, load);
+  return block().Ask(key, load);
 }
 
 namespace reader {
@@ -38,7 +38,7 @@ inline bool BlockReader::AskQuickly(const FilterKey& key,
   }
   std::atomic<uint64_t>* const counters = counters_.OwnOf(*thread);
   if (counters == nullptr) return false;
-  const block::Location location = locator_.FindByMark(key.row());
+  const block::Location location = loader_.index().FindByMark(key.row());
   if (!location.is_in_chunk()) return false;
   // Nothing that runs under a guard asks a reader.
   const util::EpochGuard guard(*thread, /*is_outermost=*/true);

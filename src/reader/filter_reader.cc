@@ -24,7 +24,6 @@
 
 namespace rowbloom {
 
-using block::ChunkEntry;
 using cache::ChunkCache;
 using util::ReadExactly;
 
@@ -32,26 +31,35 @@ namespace reader {
 
 // The parsed tail of a block.
 struct BlockTail {
-  block::BlockPlace place;
-  block::ParsedFooter footer;
-  std::unique_ptr<const block::ParsedFilterBlock> parsed;
+  uint64_t offset = 0;  // The block's, in its source.
+  block::ParsedFilterBlock block;
+  block::BlockProperties properties;  // Views into the block's index.
 };
 
 namespace {
 
-// The chunk number under which the index is charged.
-constexpr uint64_t kIndexChunk = ~uint64_t{0};
+// An allocation's own bytes, rounding included.
+constexpr size_t kAllocationBytes = 16;
 
-uint8_t PlainKinds(const block::ParsedFilterBlock& parsed) {
+uint8_t PlainKinds(const block::BlockProperties& properties) {
   const bool is_plain =
-      parsed.bloom_type == BloomType::kRow ||
-      (parsed.bloom_type == BloomType::kRowCol && parsed.has_row_keys);
+      properties.bloom_type == BloomType::kRow ||
+      (properties.bloom_type == BloomType::kRowCol && properties.has_row_keys);
   return is_plain ? static_cast<uint8_t>(FilterKey::Kind::kPrefix) : 0;
 }
 
-absl::StatusOr<std::unique_ptr<const BlockTail>> ReadTail(
-    const RandomAccessSource* source, const FilterBlockRange& range,
-    uint64_t tail_size_bytes, const DigestSecret& secret) {
+size_t PrefixLevels(const block::BlockProperties& properties) {
+  if (properties.key_codec.has_value()) {
+    return properties.key_codec->key_level_count();
+  }
+  return properties.bloom_type == BloomType::kRowPrefixFixedLength ? 1 : 0;
+}
+
+// `secret_check` is DigestMixer::check() of the reader's secret.
+absl::StatusOr<BlockTail> ReadTail(const RandomAccessSource* source,
+                                   const FilterBlockRange& range,
+                                   uint64_t tail_size_bytes,
+                                   uint64_t secret_check) {
   if (range.size_bytes == 0) {
     return absl::NotFoundError(absl::StrCat(
         util::AbslView(source->name()),
@@ -101,109 +109,78 @@ absl::StatusOr<std::unique_ptr<const BlockTail>> ReadTail(
   }
   tail.remove_prefix(
       static_cast<size_t>(tail.size() - footer->tail_size(place)));
-  absl::StatusOr<std::unique_ptr<block::ParsedFilterBlock>> parsed =
+  absl::StatusOr<block::ParsedFilterBlock> parsed =
       block::ParseTail(place, *footer, tail);
   if (!parsed.ok()) return parsed.status();
-  const uint64_t secret_check = (*parsed)->secret_check;
-  if (secret_check != 0 && secret_check != block::DigestMixer(secret).check()) {
+  BlockTail read;
+  read.offset = place.offset;
+  read.block = *std::move(parsed);
+  read.properties = block::PropertiesOf(read.block.index);
+  const uint64_t written_check = read.properties.secret_check;
+  if (written_check != 0 && written_check != secret_check) {
     return block::Annotate(
         place, footer->index_offset + footer->index_size,
         absl::FailedPreconditionError(
             "the filter block was written with a secret that is not "
             "FilterReaderOptions::secret; open it with that of the writer"));
   }
-  return std::make_unique<const BlockTail>(
-      BlockTail{place, *footer, *std::move(parsed)});
-}
-
-FilterBlockProperties MakeProperties(const block::ParsedFilterBlock& parsed) {
-  FilterBlockProperties p;
-  p.bloom_type = parsed.bloom_type;
-  p.prefix_length_bytes = parsed.prefix_length_bytes;
-  p.has_row_keys = parsed.has_row_keys;
-  if (parsed.key_codec.has_value()) {
-    p.key_codec = parsed.key_codec->ToString();
-  }
-  p.cell_count = parsed.cell_count;
-  p.key_count = parsed.key_count;
-  p.chunk_count = parsed.chunks.size();
-  p.filter_spec = parsed.filter_spec;
-  p.writer = parsed.writer;
-  p.last_row = parsed.last_key.row;
-  p.last_qualifier = parsed.last_key.qualifier;
-  for (const ChunkEntry& chunk : parsed.chunks) {
-    p.filter_size_bytes += chunk.descriptor.total_size_bytes();
-  }
-  if (!parsed.chunks.empty()) {
-    p.first_row = parsed.chunks.front().first_key.row;
-    p.first_qualifier = parsed.chunks.front().first_key.qualifier;
-  }
-  return p;
+  return read;
 }
 
 }  // namespace
 
+std::unique_ptr<const BlockReader::Rare> BlockReader::MakeRare(
+    std::unique_ptr<FilterCache> own_cache,
+    const block::BlockProperties& properties, const DigestSecret& secret) {
+  if (own_cache == nullptr && !properties.key_codec.has_value() &&
+      properties.secret_check == 0) {
+    return nullptr;
+  }
+  return std::make_unique<const Rare>(Rare{
+      std::move(own_cache), properties.key_codec, block::DigestMixer(secret)});
+}
+
 BlockReader::BlockReader(const RandomAccessSource* source,
                          const FilterReaderOptions& options,
-                         std::unique_ptr<FilterCache> own_cache,
-                         std::unique_ptr<const BlockTail> tail)
-    : tail_(std::move(tail)),
-      entries_(tail_->parsed->chunks),
-      bloom_type_(tail_->parsed->bloom_type),
-      has_row_keys_(tail_->parsed->has_row_keys),
-      plain_kinds_(PlainKinds(*tail_->parsed)),
-      has_secret_(tail_->parsed->secret_check != 0),
+                         std::unique_ptr<FilterCache> own_cache, BlockTail tail)
+    : bloom_type_(tail.properties.bloom_type),
+      has_row_keys_(tail.properties.has_row_keys),
+      plain_kinds_(PlainKinds(tail.properties)),
+      has_secret_(tail.properties.secret_check != 0),
       always_loads_(options.loading == FilterLoading::kAlways),
-      prefix_length_bytes_(tail_->parsed->prefix_length_bytes),
-      key_codec_(tail_->parsed->key_codec.has_value()
-                     ? &*tail_->parsed->key_codec
-                     : nullptr),
-      locator_(&entries_, &tail_->parsed->last_key),
-      own_cache_(std::move(own_cache)),
-      file_id_(options.file_id != 0 ? options.file_id
-                                    : FilterCache::NewFileId()),
+      has_empty_filters_(tail.block.has_empty_filters),
+      prefix_length_bytes_(tail.properties.prefix_length_bytes),
+      loader_(source, tail.offset, std::move(tail.block), options.kernel,
+              ChunkCache::Of(*options.cache).memory()),
+      rare_(MakeRare(std::move(own_cache), tail.properties, options.secret)),
       chunks_(
-          {options.cache, file_id_, options.file_id == 0, 0, options.priority},
-          entries_.size()),
-      judge_(std::make_shared<LoadJudge>(
-          ChunkCache::Of(*options.cache).shared_ledger(), entries_.size(),
-          options.data_block_size_bytes)),
-      mixer_(options.secret),
-      options_(options),
-      source_(source),
-      properties_(MakeProperties(*tail_->parsed)),
-      loader_(std::make_unique<ChunkLoader>(
-          source, tail_->place, tail_->parsed->identity, &entries_,
-          options.kernel, always_loads_ ? nullptr : judge_,
-          ChunkCache::Of(*options.cache).memory())),
-      index_id_(FilterCache::NewFileId()) {
-  if (options_.stats != nullptr) {
-    options_.stats->files_->Open(&counters_, file_id_, options_.level,
-                                 source_->name());
+          {options.cache,
+           options.file_id != 0 ? options.file_id : FilterCache::NewFileId(),
+           options.file_id == 0, 0, options.priority},
+          index().size()),
+      counters_(PrefixLevels(tail.properties)),
+      judge_(std::make_shared<LoadJudge>(chunks_.cache().shared_ledger(),
+                                         index().size(),
+                                         options.data_block_size_bytes)),
+      files_(options.stats == nullptr ? nullptr : options.stats->files_.get()) {
+  if (files_ != nullptr) {
+    files_->Open(&counters_, file_id(), options.level, source->name());
   }
-  FilterCache::EntryOptions entry;
-  entry.charge_bytes = sizeof(*this) + sizeof(*tail_) + sizeof(*tail_->parsed) +
-                       tail_->parsed->index_bytes.size() +
-                       chunks_.size() * (cache::CachedChunks::BytesPerChunk() +
-                                         sizeof(ChunkEntry) + sizeof(uint64_t));
-  entry.priority = FilterCachePriority::kPinned;
-  entry.role = FilterCacheRole::kIndex;
-  std::unique_ptr<FilterCache::Value> nothing =
-      std::make_unique<FilterCache::Value>();
-  FilterCache::Handle* handle =
-      options_.cache->Insert({index_id_, kIndexChunk}, &nothing, entry);
-  if (handle != nullptr) {
-    options_.cache->Release(handle);
-  } else {
-    index_bytes_outside_ = static_cast<int64_t>(entry.charge_bytes);
-    ChunkCache::Of(*options_.cache).AddIndexBytesOutside(index_bytes_outside_);
-  }
+  is_charged_ = chunks_.cache().ChargeReader(this, MemoryBytes());
 }
 
 BlockReader::~BlockReader() {
-  if (options_.stats != nullptr) options_.stats->files_->Close(&counters_);
-  options_.cache->Erase({index_id_, kIndexChunk});
-  ChunkCache::Of(*options_.cache).AddIndexBytesOutside(-index_bytes_outside_);
+  if (files_ != nullptr) files_->Close(&counters_);
+  chunks_.cache().DropReader(this, MemoryBytes(), is_charged_);
+}
+
+size_t BlockReader::MemoryBytes() const {
+  size_t bytes = sizeof(*this) + kAllocationBytes +
+                 LoadJudge::MemoryBytes(index().size()) + kAllocationBytes +
+                 index().memory_bytes() + kAllocationBytes +
+                 chunks_.memory_bytes() + counters_.memory_bytes();
+  if (rare_ != nullptr) bytes += sizeof(Rare) + kAllocationBytes;
+  return bytes;
 }
 
 block::Location BlockReader::LocatePrefix(const FilterKey& key,
@@ -217,8 +194,9 @@ block::Location BlockReader::LocatePrefix(const FilterKey& key,
       level = 1;
       size = prefix_length_bytes_;
     }
-  } else if (key_codec_ != nullptr) {
-    const key::RowPrefixes prefixes = key::RowPrefixesOf(*key_codec_, bytes);
+  } else if (rare_ != nullptr && rare_->key_codec.has_value()) {
+    const key::RowPrefixes prefixes =
+        key::RowPrefixesOf(*rare_->key_codec, bytes);
     level = prefixes.count;
     if (level > 0) size = prefixes.sizes[level - 1];
   }
@@ -228,43 +206,68 @@ block::Location BlockReader::LocatePrefix(const FilterKey& key,
   const std::string_view prefix = bytes.substr(0, size);
   located->digest =
       Stored(size == bytes.size() ? key.digest() : DigestBytes(prefix));
-  return locator_.FindRow(prefix);
+  return index().FindRow(prefix);
 }
 
 absl::Status BlockReader::Verify() const {
   // The tail is read again: it may have been damaged since Open().
-  const block::BlockPlace& place = tail_->place;
-  const absl::StatusOr<std::unique_ptr<const BlockTail>> tail =
-      ReadTail(source_, {place.offset, place.size_bytes},
-               tail_->footer.tail_size(place), options_.secret);
+  const block::BlockPlace place = loader_.Place();
+  const uint64_t chunks_size = index().OffsetOf(index().size());
+  const absl::StatusOr<BlockTail> tail = ReadTail(
+      &loader_.source(), {place.offset, place.size_bytes},
+      place.size_bytes - chunks_size, has_secret_ ? rare_->mixer.check() : 0);
   if (!tail.ok()) return tail.status();
-  if (!((*tail)->footer == tail_->footer)) {
-    return block::DataLossAt(place, tail_->footer.index_offset,
+  if (tail->block.identity != loader_.identity()) {
+    return block::DataLossAt(place, chunks_size,
                              "another filter block since it was opened");
   }
-  for (size_t i = 0; i < entries_.size(); ++i) {
-    absl::Status status = loader_->Verify(i);
+  for (size_t i = 0; i < index().size(); ++i) {
+    absl::Status status = loader_.Verify(i);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }
 
+FilterBlockProperties BlockReader::properties() const {
+  const block::BlockProperties stored = block::PropertiesOf(index());
+  FilterBlockProperties p;
+  p.bloom_type = stored.bloom_type;
+  p.prefix_length_bytes = stored.prefix_length_bytes;
+  p.has_row_keys = stored.has_row_keys;
+  if (stored.key_codec.has_value()) p.key_codec = stored.key_codec->ToString();
+  p.cell_count = stored.cell_count;
+  p.key_count = stored.key_count;
+  p.chunk_count = stored.chunk_count;
+  p.filter_size_bytes = index().OffsetOf(index().size());
+  p.filter_spec = stored.filter_spec;
+  p.writer = stored.writer;
+  if (index().size() == 0) return p;
+  const block::StoredKey first = index().FirstKeyOf(0);
+  const block::StoredKey last = index().LastKey();
+  p.first_row = first.row;
+  p.first_qualifier = first.qualifier;
+  p.last_row = last.row;
+  p.last_qualifier = last.qualifier;
+  return p;
+}
+
 std::vector<FilterChunkInfo> BlockReader::Chunks() const {
-  std::vector<FilterChunkInfo> chunks;
-  for (const ChunkEntry& entry : entries_) {
-    FilterChunkInfo info;
-    info.first_row = entry.first_key.row;
-    info.first_qualifier = entry.first_key.qualifier;
-    info.first_has_qualifier = entry.first_key.has_qualifier;
-    info.offset = tail_->place.offset + entry.offset;
-    info.descriptor = entry.descriptor;
-    chunks.push_back(std::move(info));
+  std::vector<FilterChunkInfo> chunks(index().size());
+  uint64_t offset = loader_.Place().offset;
+  for (size_t i = 0; i < chunks.size(); ++i) {
+    const block::StoredKey first = index().FirstKeyOf(i);
+    chunks[i].first_row = first.row;
+    chunks[i].first_qualifier = first.qualifier;
+    chunks[i].first_has_qualifier = first.has_qualifier;
+    chunks[i].offset = offset;
+    chunks[i].descriptor = index().DescriptorOf(i);
+    offset += chunks[i].descriptor.total_size_bytes();
   }
   return chunks;
 }
 
 std::vector<uint32_t> BlockReader::LoadedSteps() const {
-  std::vector<uint32_t> steps(entries_.size());
+  std::vector<uint32_t> steps(index().size());
   const util::EpochGuard guard;
   for (size_t i = 0; i < steps.size(); ++i) {
     const ResidentChunk* const chunk = Find(i);
@@ -275,8 +278,6 @@ std::vector<uint32_t> BlockReader::LoadedSteps() const {
 
 }  // namespace reader
 
-FilterReader::FilterReader(std::unique_ptr<reader::BlockReader> reader)
-    : reader_(std::move(reader)) {}
 FilterReader::~FilterReader() = default;
 
 absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
@@ -293,8 +294,8 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
   absl::Status status = cache::CheckFileId(options.file_id);
   if (status.ok()) status = cache::CheckPriority(options.priority);
   if (!status.ok()) return status;
-  auto tail =
-      reader::ReadTail(source, range, options.tail_size_bytes, options.secret);
+  auto tail = reader::ReadTail(source, range, options.tail_size_bytes,
+                               block::DigestMixer(options.secret).check());
   if (!tail.ok()) return tail.status();
   FilterReaderOptions actual = options;
   std::unique_ptr<FilterCache> own_cache;
@@ -305,33 +306,33 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
   auto opened = std::make_unique<reader::BlockReader>(
       source, actual, std::move(own_cache), *std::move(tail));
   if (options.prefetch) opened->Prefetch();
-  return std::unique_ptr<FilterReader>(new FilterReader(std::move(opened)));
+  return opened;
 }
 
-absl::Status FilterReader::Verify() const { return reader_->Verify(); }
+absl::Status FilterReader::Verify() const { return block().Verify(); }
 
-const FilterBlockProperties& FilterReader::properties() const {
-  return reader_->properties();
+FilterBlockProperties FilterReader::properties() const {
+  return block().properties();
 }
 
 std::vector<FilterChunkInfo> FilterReader::Chunks() const {
-  return reader_->Chunks();
+  return block().Chunks();
 }
 
 int64_t FilterReader::ChunkOf(const FilterKey& key) const {
   reader::Lookup lookup;
-  reader_->Locate(key, &lookup);
+  block().Locate(key, &lookup);
   return lookup.location.is_in_chunk()
              ? static_cast<int64_t>(lookup.location.chunk())
              : -1;
 }
 
-uint64_t FilterReader::file_id() const { return reader_->file_id(); }
+uint64_t FilterReader::file_id() const { return block().file_id(); }
 
-FilterStatsSnapshot FilterReader::stats() const { return reader_->stats(); }
+FilterStatsSnapshot FilterReader::stats() const { return block().stats(); }
 
 std::vector<uint32_t> FilterReader::LoadedSteps() const {
-  return reader_->LoadedSteps();
+  return block().LoadedSteps();
 }
 
 }  // namespace rowbloom

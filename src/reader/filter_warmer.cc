@@ -37,7 +37,7 @@ class FilterWarmer final : public FilterChunkObserver {
     }
     const uint32_t steps = FilterSteps(filter.descriptor);
     auto resident = reader::ResidentChunk::Make(
-        {offset, filter.descriptor, identity_}, steps, units, Kernel::kBest,
+        {offset, filter.descriptor, 0, identity_}, steps, units, Kernel::kBest,
         nullptr, static_cast<size_t>(chunk));
     if (!resident.ok()) return;  // A reader would refuse it as well.
     cache_.PutChunk(

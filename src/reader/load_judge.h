@@ -26,8 +26,8 @@
 #include <limits>
 #include <memory>
 #include <utility>
-#include <vector>
 
+#include "absl/container/fixed_array.h"
 #include "cache/cached_chunks.h"
 #include "cache/load_ledger.h"
 #include "reader/resident_chunk.h"
@@ -59,6 +59,11 @@ class LoadJudge {
         counts_(chunk_count) {
     ledger_->AddChunks(static_cast<int64_t>(chunk_count));
   }
+  // The bytes of the heap that a judge takes.
+  static size_t MemoryBytes(size_t chunk_count) {
+    return sizeof(LoadJudge) +
+           (chunk_count > 1 ? chunk_count * sizeof(Count) : 0);
+  }
   ~LoadJudge() { ledger_->AddChunks(-static_cast<int64_t>(counts_.size())); }
   LoadJudge(const LoadJudge&) = delete;
   LoadJudge& operator=(const LoadJudge&) = delete;
@@ -87,7 +92,7 @@ class LoadJudge {
   }
   // The number of these lookups, each weighted by its age.
   double AbsentLookups(size_t chunk) const {
-    return CountAt(counts_[chunk].load(std::memory_order_relaxed),
+    return CountAt(counts_[chunk].word.load(std::memory_order_relaxed),
                    ledger_->half_lives());
   }
   double cost_bytes() const {
@@ -112,6 +117,10 @@ class LoadJudge {
   // Beyond this many, all outcomes so far count half.
   static constexpr uint32_t kMaxOutcomes = 1 << 20;
 
+  struct Count {
+    // The ledger's half-lives at the last change, and the count at that time.
+    std::atomic<uint64_t> word{0};
+  };
   // The count of `word`, an element of counts_, aged.
   static uint32_t CountAt(uint64_t word, uint32_t half_lives) {
     // Negative if another thread has counted since this one read the clock.
@@ -137,9 +146,7 @@ class LoadJudge {
   // Lookups whose outcome is known.
   std::atomic<uint32_t> absent_{0};
   std::atomic<uint32_t> present_{0};
-  // For each chunk: the ledger's half-lives at the last change, and the count
-  // at that time.
-  std::vector<std::atomic<uint64_t>> counts_;
+  absl::FixedArray<Count, 1> counts_;
 };
 
 inline void LoadJudge::CountSample(size_t chunk, FilterAnswer answer) {
@@ -153,7 +160,7 @@ inline void LoadJudge::CountSample(size_t chunk, FilterAnswer answer) {
   } else if (answer == FilterAnswer::kNotInMemory) {
     absent = static_cast<uint64_t>(std::lround(kWeight * AbsentShare()));
   }
-  std::atomic<uint64_t>& count = counts_[chunk];
+  std::atomic<uint64_t>& count = counts_[chunk].word;
   const uint32_t half_lives = ledger_->half_lives();
   const uint64_t now =
       CountAt(count.load(std::memory_order_relaxed), half_lives) + absent;

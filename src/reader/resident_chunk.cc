@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "block/format.h"
 #include "cache/chunk_memory.h"
 #include "filter/units.h"
 #include "reader/load_judge.h"
@@ -97,22 +98,28 @@ std::unique_ptr<cache::CachedFilter> ResidentChunk::Shrunk(
   return *std::move(smaller);
 }
 
+block::BlockPlace ChunkLoader::Place() const {
+  return {source_->name(), offset_,
+          index_.OffsetOf(index_.size()) + index_.index().size() +
+              index_.properties().size() + block::Footer::kSize};
+}
+
 FilterLoad ChunkLoader::LoadOf(size_t chunk, uint32_t steps) const {
-  const block::ChunkEntry& entry = (*chunks_)[chunk];
+  const FilterDescriptor descriptor = index_.DescriptorOf(chunk);
   FilterLoad load;
   load.chunk = chunk;
   load.steps = steps;
-  load.offset = place_.offset + entry.offset;
-  const size_t units = FilterAtStep(entry.descriptor, steps).unit_count;
+  load.offset = offset_ + index_.OffsetOf(chunk);
+  const size_t units = FilterAtStep(descriptor, steps).unit_count;
   for (size_t i = 0; i < units; ++i) {
-    load.size_bytes += entry.descriptor.unit_size_bytes[i];
+    load.size_bytes += descriptor.unit_size_bytes[i];
   }
   return load;
 }
 
 bool ChunkLoader::IsLoad(const FilterLoad& load) const {
-  if (load.chunk >= chunks_->size() || load.steps == 0 ||
-      load.steps > FilterSteps((*chunks_)[load.chunk].descriptor)) {
+  if (load.chunk >= index_.size() || load.steps == 0 ||
+      load.steps > FilterSteps(index_.DescriptorOf(load.chunk))) {
     return false;
   }
   const FilterLoad expected = LoadOf(load.chunk, load.steps);
@@ -121,13 +128,13 @@ bool ChunkLoader::IsLoad(const FilterLoad& load) const {
 }
 
 absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
-    const FilterLoad& load, std::string_view bytes) const {
-  const uint64_t chunk_offset = (*chunks_)[load.chunk].offset;
+    const FilterLoad& load, std::string_view bytes,
+    std::shared_ptr<const LoadJudge> judge) const {
   const ChunkOrigin origin = OriginOf(load.chunk);
   const FilterDescriptor& stored = origin.descriptor;
   if (bytes.size() != load.size_bytes) {
     return block::DataLossAt(
-        place_, chunk_offset,
+        Place(), origin.offset,
         absl::StrCat("read ", bytes.size(), " of ", load.size_bytes,
                      " bytes of a filter chunk"));
   }
@@ -138,7 +145,7 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
         bytes.substr(0, static_cast<size_t>(stored.unit_size_bytes[i]));
     bytes.remove_prefix(unit.size());
     const absl::Status status = filter::VerifyUnit(stored, i, unit);
-    if (!status.ok()) return block::Annotate(place_, chunk_offset, status);
+    if (!status.ok()) return block::Annotate(Place(), origin.offset, status);
     auto buffer = std::make_shared<cache::ChunkBytes>(
         static_cast<size_t>(cut.unit_size_bytes[i]), memory_);
     CopyUnitAtStep(stored, load.steps, static_cast<uint32_t>(i), unit,
@@ -146,19 +153,20 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
     units[i] = std::move(buffer);
   }
   absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
-      ResidentChunk::Make(origin, load.steps, units, kernel_, judge_,
+      ResidentChunk::Make(origin, load.steps, units, kernel_, std::move(judge),
                           static_cast<size_t>(load.chunk));
-  if (!chunk.ok()) return block::Annotate(place_, chunk_offset, chunk.status());
+  if (!chunk.ok())
+    return block::Annotate(Place(), origin.offset, chunk.status());
   return chunk;
 }
 
 absl::Status ChunkLoader::Verify(size_t chunk) const {
   PendingLoad pending;
   pending.loader = this;
-  pending.load = LoadOf(chunk, FilterSteps((*chunks_)[chunk].descriptor));
+  pending.load = LoadOf(chunk, FilterSteps(index_.DescriptorOf(chunk)));
   ReadAll(absl::MakeSpan(&pending, 1));
   if (!pending.bytes.ok()) return pending.bytes.status();
-  return Build(pending.load, *pending.bytes).status();
+  return Build(pending.load, *pending.bytes, nullptr).status();
 }
 
 void ReadAll(absl::Span<PendingLoad> loads) {

@@ -45,7 +45,10 @@ using SharedBlockIdentity = std::shared_ptr<const std::atomic<uint64_t>>;
 struct ChunkOrigin {
   uint64_t offset = 0;  // In the block.
   FilterDescriptor descriptor;
-  SharedBlockIdentity block;  // Descriptors have only 32 bits per unit.
+  // Descriptors have only 32 bits per unit.
+  uint64_t block_identity = 0;
+  // In its place, for a chunk of a block that is being written.
+  SharedBlockIdentity written_block = nullptr;
 
   // A block that is still being written (identity 0) equals no block.
   friend bool operator==(const ChunkOrigin& a, const ChunkOrigin& b) {
@@ -54,7 +57,9 @@ struct ChunkOrigin {
   }
 
  private:
-  uint64_t Block() const { return block == nullptr ? 0 : block->load(); }
+  uint64_t Block() const {
+    return written_block == nullptr ? block_identity : written_block->load();
+  }
 };
 
 class alignas(64) ResidentChunk final : public cache::CachedFilter {
@@ -107,47 +112,47 @@ class alignas(64) ResidentChunk final : public cache::CachedFilter {
 };
 
 // Locates the bytes of a chunk, reads them, checks them and cuts them to the
-// wanted steps of precision.
+// wanted steps of precision. It owns the index of the block.
 class ChunkLoader {
  public:
-  // All must outlive the loader. `place` and `identity` are the block's,
-  // `memory` is the cache's.
-  ChunkLoader(const RandomAccessSource* source, const block::BlockPlace& place,
-              uint64_t identity, const std::vector<block::ChunkEntry>* chunks,
-              Kernel kernel, std::shared_ptr<const LoadJudge> judge,
+  // `source` and the cache's `memory` must outlive the loader. `offset` is the
+  // block's, in the source.
+  ChunkLoader(const RandomAccessSource* source, uint64_t offset,
+              block::ParsedFilterBlock block, Kernel kernel,
               cache::ChunkMemory* memory)
-      : source_(source),
-        place_(place),
-        identity_(std::make_shared<std::atomic<uint64_t>>(identity)),
-        chunks_(chunks),
-        kernel_(kernel),
-        judge_(std::move(judge)),
-        memory_(memory) {}
+      : index_(std::move(block.index)),
+        identity_(block.identity),
+        source_(source),
+        offset_(offset),
+        memory_(memory),
+        kernel_(kernel) {}
 
+  const block::ChunkIndex& index() const { return index_; }
+  block::BlockPlace Place() const;
+  uint64_t identity() const { return identity_; }
   ChunkOrigin OriginOf(size_t chunk) const {
-    const block::ChunkEntry& entry = (*chunks_)[chunk];
-    return {entry.offset, entry.descriptor, identity_};
+    return {index_.OffsetOf(chunk), index_.DescriptorOf(chunk), identity_};
   }
   // The read that brings `steps` of the chunk (1 to FilterSteps()) into memory.
   FilterLoad LoadOf(size_t chunk, uint32_t steps) const;
   // True if LoadOf() could have returned this load.
   bool IsLoad(const FilterLoad& load) const;
-  // Makes a chunk from the bytes of a load.
+  // Makes a chunk from the bytes of a load. See ResidentChunk::Make().
   absl::StatusOr<std::unique_ptr<ResidentChunk>> Build(
-      const FilterLoad& load, std::string_view bytes) const;
+      const FilterLoad& load, std::string_view bytes,
+      std::shared_ptr<const LoadJudge> judge) const;
   // Reads and checks the whole chunk.
   absl::Status Verify(size_t chunk) const;
   const RandomAccessSource& source() const { return *source_; }
   cache::ChunkMemory* memory() const { return memory_; }
 
  private:
+  const block::ChunkIndex index_;
+  const uint64_t identity_;
   const RandomAccessSource* const source_;
-  const block::BlockPlace place_;
-  const SharedBlockIdentity identity_;
-  const std::vector<block::ChunkEntry>* const chunks_;
-  const Kernel kernel_;
-  const std::shared_ptr<const LoadJudge> judge_;
+  const uint64_t offset_;
   cache::ChunkMemory* const memory_;
+  const Kernel kernel_;
 };
 
 // A load in progress.

@@ -19,7 +19,6 @@ namespace rowbloom {
 namespace {
 
 using block::Footer;
-using block::ParsedFilterBlock;
 using block::TestKey;
 using testing::Cell;
 using testing::NumberedRow;
@@ -47,7 +46,11 @@ Written Write(const FilterOptions& options, const std::vector<Cell>& cells) {
   return {writing.bytes, info};
 }
 
-std::unique_ptr<ParsedFilterBlock> Parse(std::string_view bytes) {
+struct Parsed : block::BlockProperties {
+  block::ChunkIndex index;
+};
+
+std::unique_ptr<Parsed> Parse(std::string_view bytes) {
   const block::BlockPlace place = {"test", 0, bytes.size()};
   const auto footer =
       block::ParseFooter(place, bytes.substr(bytes.size() - Footer::kSize));
@@ -55,7 +58,11 @@ std::unique_ptr<ParsedFilterBlock> Parse(std::string_view bytes) {
   auto parsed = block::ParseTail(
       place, *footer, bytes.substr(bytes.size() - footer->tail_size(place)));
   EXPECT_TRUE(parsed.ok()) << parsed.status();
-  return *std::move(parsed);
+  auto result = std::make_unique<Parsed>();
+  result->index = std::move(parsed->index);
+  static_cast<block::BlockProperties&>(*result) =
+      block::PropertiesOf(result->index);
+  return result;
 }
 
 // always_maybe has no randomness: these tests check the layout alone.
@@ -72,7 +79,7 @@ TEST(FilterBlockWriter, ABlockWithoutCellsIsTailOnly) {
   EXPECT_EQ(written.info->size_bytes, written.bytes.size());
   EXPECT_EQ(written.info->tail_size_bytes, written.bytes.size());
   EXPECT_EQ(written.info->key_count, 0u);
-  EXPECT_EQ(Parse(written.bytes)->chunks.size(), 0u);
+  EXPECT_EQ(Parse(written.bytes)->index.size(), 0u);
 }
 
 TEST(FilterBlockWriter, RunsOfEqualFilterKeysCollapse) {
@@ -123,7 +130,7 @@ TEST(FilterBlockWriter, RowPrefixesCollapseAndShortRowsAreTheirOwn) {
   const Written written = Write(
       options, {{"a", ""}, {"ab", ""}, {"abc", ""}, {"abd", ""}, {"ac", ""}});
   EXPECT_EQ(written.info->key_count, 3u);  // a, ab, ac.
-  EXPECT_EQ(Parse(written.bytes)->last_key.row, "ac");
+  EXPECT_EQ(Parse(written.bytes)->index.LastKey().row, "ac");
 }
 
 TEST(FilterBlockWriter, ChunksCloseAtTheirSize) {
@@ -134,15 +141,15 @@ TEST(FilterBlockWriter, ChunksCloseAtTheirSize) {
   for (uint64_t i = 0; i < 1000; ++i) cells.push_back({NumberedRow(i), ""});
   const Written written = Write(options, cells);
   const auto parsed = Parse(written.bytes);
-  ASSERT_EQ(parsed->chunks.size(), 5u);
+  ASSERT_EQ(parsed->index.size(), 5u);
   uint64_t offset = 0;
   for (size_t i = 0; i < 5; ++i) {
-    EXPECT_EQ(parsed->chunks[i].first_key.row, NumberedRow(204 * i));
-    EXPECT_EQ(parsed->chunks[i].offset, offset);
-    EXPECT_LE(parsed->chunks[i].descriptor.total_size_bytes(), 256u);
-    offset += parsed->chunks[i].descriptor.total_size_bytes();
+    EXPECT_EQ(parsed->index.FirstKeyOf(i).row, NumberedRow(204 * i));
+    EXPECT_EQ(parsed->index.OffsetOf(i), offset);
+    EXPECT_LE(parsed->index.DescriptorOf(i).total_size_bytes(), 256u);
+    offset += parsed->index.DescriptorOf(i).total_size_bytes();
   }
-  EXPECT_EQ(parsed->last_key.row, NumberedRow(999));
+  EXPECT_EQ(parsed->index.LastKey().row, NumberedRow(999));
 }
 
 TEST(FilterBlockWriter, RowsOfTwoThousandBytesHaveAShortIndex) {
@@ -161,10 +168,10 @@ TEST(FilterBlockWriter, RowsOfTwoThousandBytesHaveAShortIndex) {
     options.filter_spec = FilterSpec::BitsPerKey("blocked_bloom", 10);
     options.chunk_size_bytes = 256;
     const auto parsed = Parse(Write(options, cells).bytes);
-    ASSERT_GT(parsed->chunks.size(), 15u);
-    EXPECT_EQ(parsed->chunks[0].first_key.row, *rows.begin());
-    for (size_t i = 1; i < parsed->chunks.size(); ++i) {
-      const block::StoredKey& key = parsed->chunks[i].first_key;
+    ASSERT_GT(parsed->index.size(), 15u);
+    EXPECT_EQ(parsed->index.FirstKeyOf(0).row, *rows.begin());
+    for (size_t i = 1; i < parsed->index.size(); ++i) {
+      const block::StoredKey key = parsed->index.FirstKeyOf(i);
       EXPECT_LT(key.row.size() + key.qualifier.size(), 14u);
     }
   }
@@ -221,25 +228,24 @@ void ExpectChunksAreFound(const FilterOptions& options,
   const std::vector<TestKey> keys = FilterKeys(options, cells);
   const std::string bytes = Write(options, cells).bytes;
   const auto parsed = Parse(bytes);
-  const block::ChunkLocator locator(&parsed->chunks, &parsed->last_key);
   ASSERT_EQ(parsed->key_count, keys.size());
   size_t next = 0;
-  for (size_t chunk = 0; chunk < parsed->chunks.size(); ++chunk) {
-    const block::StoredKey& bound = parsed->chunks[chunk].first_key;
+  for (size_t chunk = 0; chunk < parsed->index.size(); ++chunk) {
+    const block::StoredKey bound = parsed->index.FirstKeyOf(chunk);
     EXPECT_LE(block::Compare(bound, keys[next].stored()), 0);
     if (chunk == 0) {
       EXPECT_EQ(block::Compare(bound, keys[next].stored()), 0);
     } else {
       EXPECT_GT(block::Compare(bound, keys[next - 1].stored()), 0);
     }
-    const size_t end = next + parsed->chunks[chunk].descriptor.key_count;
+    const size_t end = next + parsed->index.DescriptorOf(chunk).key_count;
     for (; next < end; ++next) {
-      const block::Location found = locator.Find(keys[next].stored());
+      const block::Location found = parsed->index.Find(keys[next].stored());
       ASSERT_TRUE(found.is_in_chunk());
       ASSERT_EQ(found.chunk(), chunk);
     }
   }
-  EXPECT_EQ(block::Compare(parsed->last_key, keys.back().stored()), 0);
+  EXPECT_EQ(block::Compare(parsed->index.LastKey(), keys.back().stored()), 0);
   const auto source = NewMemorySource(bytes);
   const auto reader = FilterReader::Open(source.get(), {}, {});
   ASSERT_TRUE(reader.ok()) << reader.status();
@@ -394,8 +400,8 @@ TEST(FilterBlockWriter, PropertiesSayWhatWasWritten) {
   EXPECT_EQ(parsed->cell_count, cells.size());
   EXPECT_EQ(parsed->filter_spec, "compact:bits_per_key=10");
   EXPECT_EQ(parsed->writer, "rowbloom 0.1.0");
-  EXPECT_EQ(parsed->last_key.row, cells.back().row);
-  EXPECT_EQ(parsed->last_key.qualifier, cells.back().qualifier);
+  EXPECT_EQ(parsed->index.LastKey().row, cells.back().row);
+  EXPECT_EQ(parsed->index.LastKey().qualifier, cells.back().qualifier);
 }
 
 }  // namespace

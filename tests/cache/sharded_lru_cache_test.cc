@@ -84,12 +84,21 @@ class LruTest : public ::testing::Test {
 TEST_F(LruTest, UsageIncludesWhatReadersReport) {
   MakeCache(4 * kEntry);
   EXPECT_EQ(usage().index_bytes_outside, 0);
-  chunks().AddIndexBytesOutside(700);
-  chunks().AddIndexBytesOutside(50);
-  EXPECT_EQ(usage().index_bytes_outside, 750);
+  // Readers may take half of the cache.
+  const int first = 0, second = 0, third = 0;
+  EXPECT_TRUE(chunks().ChargeReader(&first, kEntry));
+  EXPECT_FALSE(chunks().ChargeReader(&second, kEntry + 1));
+  EXPECT_TRUE(chunks().ChargeReader(&third, kEntry));
+  EXPECT_EQ(usage().index_bytes_outside, kEntry + 1);
+  EXPECT_EQ(usage().usage_bytes, 2 * kEntry);
+  EXPECT_EQ(usage().pinned_bytes, 2 * kEntry);
+  EXPECT_EQ(usage().rejections, 1);
+  chunks().DropReader(&first, kEntry, true);
+  chunks().DropReader(&second, kEntry + 1, false);
+  chunks().DropReader(&third, kEntry, true);
+  EXPECT_EQ(usage().index_bytes_outside, 0);
   EXPECT_EQ(usage().usage_bytes, 0);
-  chunks().AddIndexBytesOutside(-700);
-  EXPECT_EQ(usage().index_bytes_outside, 50);
+  EXPECT_EQ(usage().pinned_bytes, 0);
 
   // These lookups are samples.
   ledger().CountLookups(16, FilterAnswer::kNo, 1);

@@ -48,10 +48,25 @@ std::vector<LoadedChunk> LoadAll(const ChunkLoader& loader,
   ReadAll(absl::MakeSpan(pending));
   std::vector<LoadedChunk> chunks;
   for (const PendingLoad& p : pending) {
-    chunks.push_back(p.bytes.ok() ? loader.Build(p.load, *p.bytes)
+    chunks.push_back(p.bytes.ok() ? loader.Build(p.load, *p.bytes, nullptr)
                                   : p.bytes.status());
   }
   return chunks;
+}
+
+// A block of chunks that follow each other, for a loader.
+block::ParsedFilterBlock BlockOf(
+    const std::vector<FilterDescriptor>& descriptors) {
+  std::string index;
+  std::string key;
+  for (size_t i = 0; i < descriptors.size(); ++i) {
+    key.clear();
+    block::AppendKey({testing::NumberedRow(i), {}, false}, &key);
+    index += key;
+    descriptors[i].AppendTo(&index);
+  }
+  return {/*identity=*/1, false,
+          block::ChunkIndex(descriptors.size(), index, key, key)};
 }
 
 LoadedChunk Load(const ChunkLoader& loader, const ChunkLoad& load) {
@@ -63,12 +78,13 @@ class ChunkLoaderTest : public ::testing::Test {
  protected:
   ChunkLoaderTest() {
     const auto reader = testing::OpenOrDie(file_.memory.get(), {}, {kPlace});
-    for (const FilterChunkInfo& chunk : reader->Chunks()) {
-      block::ChunkEntry entry;
-      entry.offset = chunk.offset - kPlace;
-      entry.descriptor = chunk.descriptor;
-      chunks_.push_back(entry);
+    chunks_ = reader->Chunks();
+    std::vector<FilterDescriptor> descriptors;
+    for (const FilterChunkInfo& chunk : chunks_) {
+      descriptors.push_back(chunk.descriptor);
     }
+    loader_ = std::make_unique<const ChunkLoader>(
+        &file_.source, kPlace, BlockOf(descriptors), Kernel::kBest, nullptr);
     EXPECT_GE(chunks_.size(), 4u);
     EXPECT_EQ(Descriptor(0).unit_count, 3u);
   }
@@ -78,7 +94,7 @@ class ChunkLoaderTest : public ::testing::Test {
   }
   // Returns the bytes of units [first, last) of a chunk.
   ReadRange Units(size_t chunk, size_t first, size_t last) const {
-    ReadRange range = {kPlace + chunks_[chunk].offset, 0};
+    ReadRange range = {chunks_[chunk].offset, 0};
     for (size_t u = 0; u < first; ++u) {
       range.offset += Descriptor(chunk).unit_size_bytes[u];
     }
@@ -92,24 +108,20 @@ class ChunkLoaderTest : public ::testing::Test {
       std::string(kPlace, 'x') +
       testing::WriteBlock(testing::BlockOptions("compact", 11, 12288),
                           testing::EvenRows(60000))};
-  std::vector<block::ChunkEntry> chunks_;
-  const ChunkLoader loader_{
-      &file_.source,  {"f.sst", kPlace, file_.bytes.size()},
-      /*identity=*/1, &chunks_,
-      Kernel::kBest,  nullptr,
-      nullptr};
+  std::vector<FilterChunkInfo> chunks_;
+  std::unique_ptr<const ChunkLoader> loader_;
 };
 
 TEST_F(ChunkLoaderTest, ReadsTheUnitsOfTheStepsOnly) {
   const uint32_t all = FilterSteps(Descriptor(1));
   for (uint32_t steps = 1; steps <= all; ++steps) {
     file_.source.Reset();
-    const LoadedChunk chunk = Load(loader_, {1, steps});
+    const LoadedChunk chunk = Load(*loader_, {1, steps});
     ASSERT_TRUE(chunk.ok()) << chunk.status();
     EXPECT_EQ((*chunk)->steps(), steps);
     const ReadRange expected = Units(1, 0, (steps + 3) / 4);
     EXPECT_THAT(file_.source.reads(), ElementsAre(expected));
-    EXPECT_EQ(loader_.LoadOf(1, steps).size_bytes, expected.size_bytes);
+    EXPECT_EQ(loader_->LoadOf(1, steps).size_bytes, expected.size_bytes);
   }
 }
 
@@ -125,15 +137,11 @@ class SmallChunk {
     }
     filter_ = builder->Finish();
     source_ = NewMemorySource(filter_.units);
-    chunks_.resize(1);
-    chunks_[0].descriptor = filter_.descriptor;
   }
 
   const FilterDescriptor& descriptor() const { return filter_.descriptor; }
   ChunkLoader Loader() const {
-    return {source_.get(),  {"f.sst", 0, filter_.units.size()},
-            /*identity=*/1, &chunks_,
-            Kernel::kBest,  nullptr,
+    return {source_.get(), 0, BlockOf({filter_.descriptor}), Kernel::kBest,
             nullptr};
   }
   std::string UnitsAtStep(uint32_t steps) const {
@@ -151,7 +159,6 @@ class SmallChunk {
   std::vector<KeyDigest> digests_;
   EncodedFilter filter_;
   std::unique_ptr<RandomAccessSource> source_;
-  std::vector<block::ChunkEntry> chunks_;
 };
 
 std::string UnitsOf(const ResidentChunk& chunk, size_t unit_count) {
@@ -187,10 +194,10 @@ TEST_F(ChunkLoaderTest, ChunksThatLieTogetherAreOneRead) {
     loads.push_back({i, FilterSteps(Descriptor(i))});
     size += Descriptor(i).total_size_bytes();
   }
-  const std::vector<LoadedChunk> loaded = LoadAll(loader_, loads);
+  const std::vector<LoadedChunk> loaded = LoadAll(*loader_, loads);
   for (size_t i = 0; i < loaded.size(); ++i) {
     ASSERT_TRUE(loaded[i].ok()) << loaded[i].status();
-    EXPECT_EQ((*loaded[i])->origin().offset, chunks_[i].offset);
+    EXPECT_EQ((*loaded[i])->origin().offset + kPlace, chunks_[i].offset);
   }
   EXPECT_THAT(file_.source.reads(), ElementsAre(ReadRange{kPlace, size}));
 }
@@ -200,13 +207,13 @@ TEST_F(ChunkLoaderTest, GapsUpTo4KiBAreReadToo) {
   const ReadRange gap = Units(0, 2, 3);
   ASSERT_LE(gap.size_bytes, 4096u);
   ASSERT_GT(Units(0, 1, 3).size_bytes, 4096u);
-  std::vector<LoadedChunk> loaded = LoadAll(loader_, {{0, 8}, {1, 4}});
+  std::vector<LoadedChunk> loaded = LoadAll(*loader_, {{0, 8}, {1, 4}});
   EXPECT_THAT(loaded, Each(IsLoaded()));
   EXPECT_THAT(file_.source.reads(),
               ElementsAre(ReadRange{kPlace, Units(0, 0, 3).size_bytes +
                                                 Units(1, 0, 1).size_bytes}));
   file_.source.Reset();
-  loaded = LoadAll(loader_, {{0, 4}, {1, 4}, {3, 4}});
+  loaded = LoadAll(*loader_, {{0, 4}, {1, 4}, {3, 4}});
   EXPECT_THAT(loaded, Each(IsLoaded()));
   EXPECT_THAT(file_.source.reads(),
               ElementsAre(Units(0, 0, 1), Units(1, 0, 1), Units(3, 0, 1)));
@@ -221,21 +228,18 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
       NewFilterBuilder(FilterSpec::BitsPerKey("blocked_bloom", 10));
   builder->Add({17});
   const EncodedFilter small = builder->Finish();
-  std::vector<block::ChunkEntry> chunks;
-  const auto add = [&](uint64_t offset, uint64_t size) {
-    block::ChunkEntry entry;
-    entry.offset = offset;
-    entry.descriptor = small.descriptor;
-    entry.descriptor.unit_size_bytes[0] = size;
-    entry.descriptor.unit_checksum[0] =
+  std::vector<FilterDescriptor> chunks;
+  const auto add = [&](uint64_t size) {
+    FilterDescriptor descriptor = small.descriptor;
+    descriptor.unit_size_bytes[0] = size;
+    descriptor.unit_checksum[0] =
         util::Checksum32(std::string_view(zeros).substr(0, size));
-    chunks.push_back(entry);
+    chunks.push_back(descriptor);
   };
-  for (uint64_t i = 0; i < 6; ++i) add(i * kChunk, kChunk);
-  add(6 * kChunk, 5 * kChunk);
-  add(11 * kChunk, kChunk);
-  const ChunkLoader loader(&counting, {"f.sst", 0, zeros.size()},
-                           /*identity=*/1, &chunks, Kernel::kBest, nullptr,
+  for (uint64_t i = 0; i < 6; ++i) add(kChunk);
+  add(5 * kChunk);
+  add(kChunk);
+  const ChunkLoader loader(&counting, 0, BlockOf(chunks), Kernel::kBest,
                            nullptr);
   std::vector<ChunkLoad> loads;
   for (size_t i = 0; i < chunks.size(); ++i) loads.push_back({i, 1});
@@ -250,31 +254,30 @@ TEST_F(ChunkLoaderTest, DamageToAUnitFailsOnlyLoadsThatNeedIt) {
   const ReadRange second = Units(1, 1, 2);
   file_.source.FlipBit(second.offset + 5, 3);
   // The unit before the damaged one is intact.
-  EXPECT_TRUE(Load(loader_, {1, 4}).ok());
-  const absl::Status status = Load(loader_, {1, 8}).status();
+  EXPECT_TRUE(Load(*loader_, {1, 4}).ok());
+  const absl::Status status = Load(*loader_, {1, 8}).status();
   EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
-  EXPECT_THAT(
-      std::string(status.message()),
-      HasSubstr("f.sst: offset " + std::to_string(kPlace + chunks_[1].offset) +
-                ": checksum of filter unit 1"));
-  EXPECT_FALSE(loader_.Verify(1).ok());
-  EXPECT_TRUE(loader_.Verify(0).ok());
-  EXPECT_THAT(LoadAll(loader_, {{0, 8}, {1, 8}, {2, 8}}),
+  EXPECT_THAT(std::string(status.message()),
+              HasSubstr("f.sst: offset " + std::to_string(chunks_[1].offset) +
+                        ": checksum of filter unit 1"));
+  EXPECT_FALSE(loader_->Verify(1).ok());
+  EXPECT_TRUE(loader_->Verify(0).ok());
+  EXPECT_THAT(LoadAll(*loader_, {{0, 8}, {1, 8}, {2, 8}}),
               ElementsAre(IsLoaded(), Not(IsLoaded()), IsLoaded()));
 }
 
 TEST_F(ChunkLoaderTest, AReadThatFailsFailsAllThatItWasFor) {
   const std::vector<ChunkLoad> loads = {{0, 11}, {1, 11}};
   file_.source.FailRead(1);
-  for (const LoadedChunk& chunk : LoadAll(loader_, loads)) {
+  for (const LoadedChunk& chunk : LoadAll(*loader_, loads)) {
     EXPECT_EQ(chunk.status().code(), absl::StatusCode::kUnavailable);
   }
   file_.source.ShortenReads(1);
-  for (const LoadedChunk& chunk : LoadAll(loader_, loads)) {
+  for (const LoadedChunk& chunk : LoadAll(*loader_, loads)) {
     EXPECT_EQ(chunk.status().code(), absl::StatusCode::kDataLoss);
   }
   file_.source.Heal();
-  EXPECT_THAT(LoadAll(loader_, loads), Each(IsLoaded()));
+  EXPECT_THAT(LoadAll(*loader_, loads), Each(IsLoaded()));
 }
 
 }  // namespace

@@ -64,7 +64,7 @@ class OpenFile {
 
  private:
   FilterStats* const stats_;
-  reader::FileCounters counters_;
+  reader::FileCounters counters_{FilterStatsSnapshot::kPrefixLevels};
 };
 
 TEST(FilterStatsFiles, AreSummedByLevel) {

@@ -46,8 +46,8 @@ class ResidentChunkTest : public ::testing::Test {
       CopyUnitAtStep(filter.descriptor, steps, u, stored[u], unit->bytes());
       units[u] = std::move(unit);
     }
-    auto chunk = ResidentChunk::Make({100, filter.descriptor, block_}, steps,
-                                     units, Kernel::kBest, std::move(judge), 0);
+    auto chunk = ResidentChunk::Make({100, filter.descriptor, 1}, steps, units,
+                                     Kernel::kBest, std::move(judge), 0);
     EXPECT_TRUE(chunk.ok()) << chunk.status();
     return *std::move(chunk);
   }
@@ -63,7 +63,6 @@ class ResidentChunkTest : public ::testing::Test {
     }
   }
 
-  const SharedBlockIdentity block_ = std::make_shared<std::atomic<uint64_t>>(1);
   std::vector<KeyDigest> digests_;
   EncodedFilter compact_;
   uint32_t all_ = 0;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Compares ChunkLocator with a plain search over whole keys.
+// Compares ChunkIndex with a plain search over whole keys.
+
+#include "block/chunk_index.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -9,7 +11,6 @@
 #include <string>
 #include <vector>
 
-#include "block/chunk_index.h"
 #include "block/test_key.h"
 #include "gtest/gtest.h"
 #include "testing/keys.h"
@@ -32,37 +33,54 @@ class Index {
   // `keys` is not empty; the last chunk holds one key if `last_is_first`.
   Index(const std::set<TestKey>& keys, bool last_is_first)
       : keys_(keys.begin(), keys.end()) {
-    for (const TestKey& key : keys_) {
-      ChunkEntry entry;
-      entry.first_key = key.stored();
-      entry.offset = entries_.size();
-      entries_.push_back(entry);
+    chunk_count_ = keys_.size();
+    if (!last_is_first && chunk_count_ > 1) --chunk_count_;
+    std::string index;
+    for (size_t i = 0; i < chunk_count_; ++i) {
+      AppendKey(keys_[i].stored(), &index);
+      DescriptorOf(i).AppendTo(&index);
     }
-    last_key_ = entries_.back().first_key;
-    if (!last_is_first && entries_.size() > 1) entries_.pop_back();
-    locator_ = ChunkLocator(&entries_, &last_key_);
+    std::string last_key;
+    AppendKey(keys_.back().stored(), &last_key);
+    // Something is before the last key.
+    const std::string properties = "properties" + last_key;
+    index_ = ChunkIndex(chunk_count_, index, properties,
+                        std::string_view(properties).substr(10));
   }
   Index(const Index&) = delete;
   Index& operator=(const Index&) = delete;
 
   int64_t Find(const TestKey& key) const {
-    return NumberOf(locator_.Find(key.stored()));
+    return NumberOf(index_.Find(key.stored()));
   }
   int64_t FindPlainly(const TestKey& key) const {
     if (keys_.back() < key) return -1;
     int64_t found = -1;
-    for (size_t i = 0; i < entries_.size() && !(key < keys_[i]); ++i) {
+    for (size_t i = 0; i < chunk_count_ && !(key < keys_[i]); ++i) {
       found = static_cast<int64_t>(i);
     }
     return found;
   }
   const std::vector<TestKey>& keys() const { return keys_; }
+  const ChunkIndex& index() const { return index_; }
+  size_t chunk_count() const { return chunk_count_; }
+  // Chunks of different sizes, some of them empty.
+  static FilterDescriptor DescriptorOf(size_t chunk) {
+    FilterDescriptor descriptor;
+    descriptor.family_code = 1;
+    descriptor.unit_count = chunk % 3;
+    descriptor.key_count = chunk;
+    for (size_t u = 0; u < descriptor.unit_count; ++u) {
+      descriptor.unit_size_bytes[u] = 100 * chunk + u;
+      descriptor.unit_checksum[u] = static_cast<uint32_t>(chunk);
+    }
+    return descriptor;
+  }
 
  private:
   const std::vector<TestKey> keys_;
-  std::vector<ChunkEntry> entries_;
-  StoredKey last_key_;
-  ChunkLocator locator_;
+  size_t chunk_count_ = 0;
+  ChunkIndex index_;
 };
 
 void ExpectSame(const Index& index, const TestKey& key) {
@@ -102,20 +120,21 @@ void ExpectSameEverywhere(const Index& index) {
   for (const TestKey& key : index.keys()) ExpectSameAround(index, key);
 }
 
-TEST(ChunkLocator, OfNoChunksFindsNothing) {
-  const std::vector<ChunkEntry> none;
-  const StoredKey last;
+TEST(ChunkIndex, OfNoChunksFindsNothing) {
+  const ChunkIndex none(0, "", "properties", "");
+  EXPECT_EQ(none.properties(), "properties");
+  EXPECT_EQ(none.OffsetOf(0), 0u);
+  const ChunkIndex made;
   Random random(6);
   for (int i = 0; i < 100; ++i) {
     const std::string row = random.Bytes(12);
-    for (const ChunkLocator& locator :
-         {ChunkLocator(), ChunkLocator(&none, &last)}) {
-      EXPECT_EQ(NumberOf(locator.Find({row, "", false})), -1);
+    for (const ChunkIndex* index : {&none, &made}) {
+      EXPECT_EQ(NumberOf(index->Find({row, "", false})), -1);
     }
   }
 }
 
-TEST(ChunkLocator, FindsInOneChunkWhatIsBetweenFirstAndLastKey) {
+TEST(ChunkIndex, FindsInOneChunkWhatIsBetweenFirstAndLastKey) {
   const Index index({{"abc", false, ""}, {"abf", true, "q"}}, false);
   EXPECT_EQ(index.Find({"abb", true, "z"}), -1);
   EXPECT_EQ(index.Find({"abc", false, ""}), 0);
@@ -129,17 +148,19 @@ TEST(ChunkLocator, FindsInOneChunkWhatIsBetweenFirstAndLastKey) {
   ExpectSameEverywhere(Index({{"one", true, ""}}, true));
 }
 
-TEST(ChunkLocator, TellsRowsApartThatOnlyZerosTellApart) {
+TEST(ChunkIndex, TellsRowsApartThatOnlyZerosTellApart) {
   std::set<TestKey> keys;
   for (size_t zeros = 0; zeros < 20; ++zeros) {
     keys.insert({std::string(zeros, '\0'), false, ""});
-    keys.insert({"a" + std::string(zeros, '\0'), zeros % 2 == 0, "q"});
+    const bool has_qualifier = zeros % 2 == 0;
+    keys.insert({"a" + std::string(zeros, '\0'), has_qualifier,
+                 has_qualifier ? "q" : ""});
   }
   ExpectSameEverywhere(Index(keys, false));
   ExpectSameEverywhere(Index(keys, true));
 }
 
-TEST(ChunkLocator, TellsChunksOfOneRowApart) {
+TEST(ChunkIndex, TellsChunksOfOneRowApart) {
   std::set<TestKey> keys = {{"row of one", false, ""}};
   for (int i = 0; i < 100; ++i) {
     keys.insert({"row of many", true, std::to_string(i)});
@@ -150,7 +171,40 @@ TEST(ChunkLocator, TellsChunksOfOneRowApart) {
   EXPECT_EQ(index.Find({"row of many", false, ""}), -1);
 }
 
-TEST(ChunkLocator, FindsWhatAPlainSearchFinds) {
+TEST(ChunkIndex, DescribesEachChunkAsItWasEncoded) {
+  for (size_t count = 1; count < 40; ++count) {
+    std::set<TestKey> keys;
+    for (size_t i = 0; i < count; ++i) {
+      const bool has_qualifier = i % 2 == 0;
+      keys.insert({"row " + std::to_string(100 + i), has_qualifier,
+                   has_qualifier ? "q" : ""});
+    }
+    const Index index(keys, true);
+    ASSERT_EQ(index.index().size(), count);
+    EXPECT_EQ(Compare(index.index().LastKey(), index.keys().back().stored()),
+              0);
+    uint64_t offset = 0;
+    for (size_t i = 0; i < count; ++i) {
+      EXPECT_EQ(Compare(index.index().FirstKeyOf(i), index.keys()[i].stored()),
+                0);
+      EXPECT_EQ(index.index().DescriptorOf(i), Index::DescriptorOf(i));
+      EXPECT_EQ(index.index().OffsetOf(i), offset);
+      offset += Index::DescriptorOf(i).total_size_bytes();
+    }
+    EXPECT_EQ(index.index().OffsetOf(count), offset);
+  }
+}
+
+TEST(ChunkIndex, TakesThirteenBytesAChunkBesideItsEntry) {
+  std::set<TestKey> keys;
+  for (int i = 1000; i < 1800; ++i) keys.insert({std::to_string(i), false, ""});
+  const Index index(keys, true);
+  const size_t copied =
+      index.index().index().size() + index.index().properties().size();
+  EXPECT_LE(index.index().memory_bytes() - copied, 13 * 800 + 16);
+}
+
+TEST(ChunkIndex, FindsWhatAPlainSearchFinds) {
   Random random(7);
   for (int round = 0; round < 300; ++round) {
     const std::string prefix = random.Bytes(12);
