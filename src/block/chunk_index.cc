@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
 #include "block/format.h"
 #include "util/check.h"
@@ -14,10 +15,20 @@
 
 namespace rowbloom::block {
 
-int Compare(const StoredKey& a, const StoredKey& b) {
+namespace {
+
+// Inlined into searches.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline int CompareKeys(const StoredKey& a,
+                                                    const StoredKey& b) {
   if (const int c = a.row.compare(b.row); c != 0) return c;
   if (a.has_qualifier != b.has_qualifier) return a.has_qualifier ? 1 : -1;
   return a.qualifier.compare(b.qualifier);
+}
+
+}  // namespace
+
+int Compare(const StoredKey& a, const StoredKey& b) {
+  return CompareKeys(a, b);
 }
 
 uint64_t BlockIdentity(std::string_view index, std::string_view properties) {
@@ -79,6 +90,27 @@ void ReadEntry(std::string_view* in, StoredKey* first_key,
   *descriptor = *parsed;
 }
 
+// These two are of valid bytes, and inlined: a search decodes many keys.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline std::string_view DecodeSized(
+    const char** at) {
+  uint64_t size = static_cast<unsigned char>(*(*at)++);
+  if (size >= 0x80) {
+    std::string_view in(*at - 1, util::kMaxVarintSize);
+    util::ReadVarint(&in, &size);
+    *at = in.data();
+  }
+  const std::string_view bytes(*at, static_cast<size_t>(size));
+  *at += bytes.size();
+  return bytes;
+}
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline StoredKey DecodeKey(const char* at) {
+  StoredKey key;
+  key.has_qualifier = *at++ == static_cast<char>(kRowColKey);
+  key.row = DecodeSized(&at);
+  if (key.has_qualifier) key.qualifier = DecodeSized(&at);
+  return key;
+}
+
 size_t Words(size_t bytes) {
   return (bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t);
 }
@@ -101,7 +133,7 @@ ChunkIndex::ChunkIndex(size_t chunk_count, std::string_view index,
   std::copy(properties.begin(), properties.end(), bytes + index.size());
   marks_[size_] = std::numeric_limits<uint64_t>::max();
   if (size_ == 0) return;
-
+  for (power_ = 1; 2 * size_t{power_} <= size_;) power_ *= 2;
   last_key_at_ = static_cast<uint32_t>(last_key.data() - properties.data());
   std::string_view in = this->index();
   uint64_t offset = 0;
@@ -115,8 +147,10 @@ ChunkIndex::ChunkIndex(size_t chunk_count, std::string_view index,
   }
   // Rows are in order: a prefix that the first and the last share, all share.
   const StoredKey last = LastKey();
-  common_prefix_ = CommonPrefix(FirstKeyOf(0).row, last.row);
-  const size_t skip = common_prefix_.size();
+  const std::string_view common = CommonPrefix(FirstKeyOf(0).row, last.row);
+  const size_t skip = common.size();
+  common_prefix_ = common.data();
+  common_prefix_size_ = static_cast<uint32_t>(skip);
   for (size_t i = 0; i < size_; ++i) {
     marks_[i] = MarkOf(FirstKeyOf(i).row, skip);
   }
@@ -130,10 +164,7 @@ size_t ChunkIndex::memory_bytes() const {
 }
 
 StoredKey ChunkIndex::FirstKeyOf(size_t chunk) const {
-  std::string_view in = EntriesFrom(chunk);
-  StoredKey key;
-  RB_CHECK(ReadKey(&in, &key));
-  return key;
+  return DecodeKey(bytes() + entry_at()[chunk]);
 }
 
 FilterDescriptor ChunkIndex::DescriptorOf(size_t chunk) const {
@@ -160,24 +191,23 @@ uint64_t ChunkIndex::OffsetOf(size_t chunk) const {
 }
 
 StoredKey ChunkIndex::LastKey() const {
-  std::string_view in = properties().substr(last_key_at_);
-  StoredKey key;
-  RB_CHECK(ReadKey(&in, &key));
-  return key;
+  return DecodeKey(properties().data() + last_key_at_);
 }
 
 Location ChunkIndex::FindAmong(const StoredKey& key) const {
-  if (size_ == 0 || Compare(key, LastKey()) > 0) return Location::Nowhere();
+  if (size_ == 0 || CompareKeys(key, LastKey()) > 0) return Location::Nowhere();
   const uint64_t* const marks = marks_.get();
-  size_t begin = FirstNotBefore(MarkOf(key.row, common_prefix_.size()));
+  size_t begin = FirstNotBefore(MarkOf(key.row, common_prefix_size_));
   size_t end = begin;  // Behind the equal marks.
   if (begin < size_) {
     end = static_cast<size_t>(
         std::upper_bound(marks + begin, marks + size_, marks[begin]) - marks);
   }
+  const uint32_t* const entry_at = this->entry_at();
+  const char* const bytes = this->bytes();
   while (begin < end) {
     const size_t middle = begin + (end - begin) / 2;
-    if (Compare(key, FirstKeyOf(middle)) < 0) {
+    if (CompareKeys(key, DecodeKey(bytes + entry_at[middle])) < 0) {
       end = middle;
     } else {
       begin = middle + 1;

@@ -118,7 +118,7 @@ class ChunkIndex {
   // marks alone cannot tell.
   Location FindByMark(std::string_view row) const {
     if (!HasCommonPrefix(row)) return Location::Nowhere();
-    const uint64_t mark = MarkOf(row, common_prefix_.size());
+    const uint64_t mark = MarkOf(row, common_prefix_size_);
     if (mark >= last_mark_) return Location();
     const size_t at = FirstNotBefore(mark);
     return marks_[at] == mark ? Location() : Location::Before(at);
@@ -126,13 +126,13 @@ class ChunkIndex {
 
  private:
   // The offset is stored for one chunk in so many, but not for the first.
-  static constexpr size_t kOffsetInterval = 8;
+  static constexpr size_t kOffsetInterval = 4;
 
   // The functions below are inline and call no memcmp(): a call would make
   // every lookup save registers.
 
   bool HasCommonPrefix(std::string_view row) const {
-    const std::string_view prefix = common_prefix_;
+    const std::string_view prefix(common_prefix_, common_prefix_size_);
     if (prefix.empty()) return true;
     if (row.size() < prefix.size()) return false;
     size_t at = 0;
@@ -149,15 +149,15 @@ class ChunkIndex {
     return true;
   }
   // Returns the number of marks that are smaller, without a branch that could
-  // be mispredicted. The sentinel is not smaller.
+  // be mispredicted. The sentinel is not smaller. There is a chunk.
   size_t FirstNotBefore(uint64_t mark) const {
     const uint64_t* const marks = marks_.get();
-    size_t at = 0;
-    for (size_t left = size_ + size_t{1}; left > 1;) {
-      const size_t half = left / 2;
+    // The answer is among the first 2^n marks or among the last ones.
+    const size_t power = power_;
+    size_t at = marks[power - 1] < mark ? size_ + 1 - power : 0;
+    for (size_t half = power / 2; half > 0; half /= 2) {
       const size_t right = at + half;
       at = marks[right - 1] < mark ? right : at;
-      left -= half;
     }
     return at;
   }
@@ -206,9 +206,11 @@ class ChunkIndex {
   // prefix, and the largest number as a sentinel; the offsets; for each chunk
   // where in the index its entry begins; the index and the properties.
   std::unique_ptr<uint64_t[]> marks_;
-  std::string_view common_prefix_;  // Shared by all rows; within bytes().
-  uint64_t last_mark_ = 0;          // The mark of the last key's row.
+  uint64_t last_mark_ = 0;               // The mark of the last key's row.
+  const char* common_prefix_ = nullptr;  // Shared by all rows; in bytes().
+  uint32_t common_prefix_size_ = 0;
   uint32_t size_ = 0;
+  uint32_t power_ = 0;  // The largest 2^n that is at most size_.
   uint32_t index_bytes_ = 0;
   uint32_t properties_bytes_ = 0;
   uint32_t last_key_at_ = 0;  // Where in the properties.

@@ -217,6 +217,7 @@ class BlockReader final : public FilterReader {
   // What few readers have.
   struct Rare {
     std::unique_ptr<FilterCache> own_cache;
+    uint32_t prefix_length_bytes = 0;
     std::optional<KeyCodec> key_codec;
     block::DigestMixer mixer;
   };
@@ -228,15 +229,14 @@ class BlockReader final : public FilterReader {
 
   // Every lookup reads these, so they are adjacent.
   const BloomType bloom_type_;
-  const bool has_row_keys_;
   // Keys of kinds below this number are looked up by their own digest or their
-  // row's.
+  // row's. Above 0 if rows have keys.
   const uint8_t plain_kinds_;
   const bool has_secret_;
   const bool always_loads_;
   const bool has_empty_filters_;  // Some of its filters have no bytes.
   bool is_charged_ = false;       // The cache had room for MemoryBytes().
-  const uint32_t prefix_length_bytes_;
+  const Kernel kernel_;
   const ChunkLoader loader_;
   const std::unique_ptr<const Rare> rare_;  // nullptr for most.
   mutable cache::CachedChunks chunks_;
@@ -259,12 +259,13 @@ inline void BlockReader::Locate(const FilterKey& key,
       return;
     case BloomType::kRowCol:
       located->digest = Stored(key.digest());
-      if (key.has_qualifier() || has_row_keys_) {
+      if (key.has_qualifier() || plain_kinds_ > 0) {
         located->location = index().Find(block::StoredKeyOf(key));
       }
       return;
     case BloomType::kRowPrefixFixedLength: {
-      const std::string_view prefix = key.row().substr(0, prefix_length_bytes_);
+      const std::string_view prefix =
+          key.row().substr(0, rare_->prefix_length_bytes);
       located->digest =
           Stored(prefix.size() == key.row().size() ? key.row_digest()
                                                    : DigestBytes(prefix));

@@ -89,7 +89,8 @@ std::array<uint64_t, ThreadCounters::kCounters> ThreadCounters::Sum() const {
 FilterStatsSnapshot FileCounters::Snapshot() const {
   FilterStatsSnapshot snapshot;
   for (size_t i = 0; i < shared_.size(); ++i) {
-    snapshot.values[i] = shared_[i].load(std::memory_order_relaxed);
+    snapshot.values[kFirstShared + i] =
+        shared_[i].load(std::memory_order_relaxed);
   }
   const auto by_thread = by_thread_.Sum();
   snapshot.values[static_cast<size_t>(FilterCounter::kLookups)] +=
@@ -101,8 +102,9 @@ FilterStatsSnapshot FileCounters::Snapshot() const {
   uint64_t& prefix_negatives =
       snapshot.values[static_cast<size_t>(FilterCounter::kPrefixNegatives)];
   prefix_lookups = unanswered_prefixes_.load(std::memory_order_relaxed);
-  for (size_t i = 0; i < prefix_answers_.size(); ++i) {
-    const auto& answers = prefix_answers_[i];
+  if (prefix_answers_ == nullptr) return snapshot;
+  for (size_t i = 0; i < prefix_answers_->size(); ++i) {
+    const auto& answers = (*prefix_answers_)[i];
     const uint64_t negatives = answers[1].load(std::memory_order_relaxed);
     const uint64_t lookups =
         negatives + answers[0].load(std::memory_order_relaxed);

@@ -11,7 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <vector>
+#include <memory>
 
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/load_rules.h"
@@ -76,13 +76,13 @@ class ThreadCounters {
 
 class FileCounters {
  public:
-  // Of a file whose prefixes are answered by key levels 1 to `prefix_levels`.
-  explicit FileCounters(size_t prefix_levels = 0)
-      : prefix_answers_(prefix_levels) {}
+  // `answers_prefixes`: key levels may answer prefixes of the file's keys.
+  explicit FileCounters(bool answers_prefixes)
+      : prefix_answers_(answers_prefixes ? new PrefixAnswers : nullptr) {}
 
   // The bytes of the heap that it takes.
   size_t memory_bytes() const {
-    return prefix_answers_.size() * sizeof(prefix_answers_[0]);
+    return prefix_answers_ == nullptr ? 0 : sizeof(PrefixAnswers);
   }
 
   // These count a lookup, and then its answer. One lookup in
@@ -117,14 +117,14 @@ class FileCounters {
   void CountPrefix(size_t level, bool is_negative) {
     std::atomic<uint64_t>& count =
         level == 0 ? unanswered_prefixes_
-                   : prefix_answers_[level - 1][is_negative ? 1 : 0];
+                   : (*prefix_answers_)[level - 1][is_negative ? 1 : 0];
     count.fetch_add(1, std::memory_order_relaxed);
   }
-  // The counter is not one of the last three: those count elsewhere.
+  // The counter is one of those from kTruePositives to kLoadErrors.
   void Add(FilterCounter counter, uint64_t delta = 1) {
-    RB_DCHECK(counter < FilterCounter::kOpenErrors);
-    shared_[static_cast<size_t>(counter)].fetch_add(delta,
-                                                    std::memory_order_relaxed);
+    const size_t number = static_cast<size_t>(counter) - kFirstShared;
+    RB_DCHECK(number < kSharedCount);
+    shared_[number].fetch_add(delta, std::memory_order_relaxed);
   }
   FilterStatsSnapshot Snapshot() const;
 
@@ -132,6 +132,17 @@ class FileCounters {
   // Sums load the negatives first, so that these never exceed the lookups.
   static constexpr size_t kNegatives = 0;
   static constexpr size_t kLookups = 1;
+
+  static constexpr size_t kFirstShared =
+      static_cast<size_t>(FilterCounter::kTruePositives);
+  static constexpr size_t kSharedCount =
+      static_cast<size_t>(FilterCounter::kLoadErrors) + 1 - kFirstShared;
+
+  // Indexed by level, from 1, and answer.
+  struct PrefixAnswers : std::array<std::array<std::atomic<uint64_t>, 2>,
+                                    FilterStatsSnapshot::kPrefixLevels> {
+    PrefixAnswers() : array{} {}
+  };
 
   static bool IsSample(uint64_t count) {
     // Multiples of the golden ratio are spread evenly, without a period.
@@ -141,13 +152,9 @@ class FileCounters {
   }
 
   ThreadCounters by_thread_;
-  // Indexed by what comes before FilterCounter::kOpenErrors.
-  std::array<std::atomic<uint64_t>,
-             static_cast<size_t>(FilterCounter::kOpenErrors)>
-      shared_{};
+  std::array<std::atomic<uint64_t>, kSharedCount> shared_{};
   std::atomic<uint64_t> unanswered_prefixes_{0};
-  // Indexed by level, from 1, and answer.
-  std::vector<std::array<std::atomic<uint64_t>, 2>> prefix_answers_;
+  const std::unique_ptr<PrefixAnswers> prefix_answers_;
 };
 
 }  // namespace rowbloom::reader

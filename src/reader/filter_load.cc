@@ -176,7 +176,8 @@ std::unique_ptr<ResidentChunk> BlockReader::Build(
   if (bytes.ok()) {
     judge_->CountLoad(bytes->size());
     counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
-    chunk = loader_.Build(load, *bytes, JudgeOfChunks()).value_or(nullptr);
+    chunk =
+        loader_.Build(load, *bytes, kernel_, JudgeOfChunks()).value_or(nullptr);
   }
   counters_.Add(chunk != nullptr ? FilterCounter::kChunkLoads
                                  : FilterCounter::kLoadErrors);

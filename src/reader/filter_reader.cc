@@ -48,11 +48,9 @@ uint8_t PlainKinds(const block::BlockProperties& properties) {
   return is_plain ? static_cast<uint8_t>(FilterKey::Kind::kPrefix) : 0;
 }
 
-size_t PrefixLevels(const block::BlockProperties& properties) {
-  if (properties.key_codec.has_value()) {
-    return properties.key_codec->key_level_count();
-  }
-  return properties.bloom_type == BloomType::kRowPrefixFixedLength ? 1 : 0;
+bool AnswersPrefixes(const block::BlockProperties& properties) {
+  return properties.key_codec.has_value() ||
+         properties.bloom_type == BloomType::kRowPrefixFixedLength;
 }
 
 // `secret_check` is DigestMixer::check() of the reader's secret.
@@ -132,25 +130,25 @@ absl::StatusOr<BlockTail> ReadTail(const RandomAccessSource* source,
 std::unique_ptr<const BlockReader::Rare> BlockReader::MakeRare(
     std::unique_ptr<FilterCache> own_cache,
     const block::BlockProperties& properties, const DigestSecret& secret) {
-  if (own_cache == nullptr && !properties.key_codec.has_value() &&
-      properties.secret_check == 0) {
+  if (own_cache == nullptr && properties.prefix_length_bytes == 0 &&
+      !properties.key_codec.has_value() && properties.secret_check == 0) {
     return nullptr;
   }
-  return std::make_unique<const Rare>(Rare{
-      std::move(own_cache), properties.key_codec, block::DigestMixer(secret)});
+  return std::make_unique<const Rare>(
+      Rare{std::move(own_cache), properties.prefix_length_bytes,
+           properties.key_codec, block::DigestMixer(secret)});
 }
 
 BlockReader::BlockReader(const RandomAccessSource* source,
                          const FilterReaderOptions& options,
                          std::unique_ptr<FilterCache> own_cache, BlockTail tail)
     : bloom_type_(tail.properties.bloom_type),
-      has_row_keys_(tail.properties.has_row_keys),
       plain_kinds_(PlainKinds(tail.properties)),
       has_secret_(tail.properties.secret_check != 0),
       always_loads_(options.loading == FilterLoading::kAlways),
       has_empty_filters_(tail.block.has_empty_filters),
-      prefix_length_bytes_(tail.properties.prefix_length_bytes),
-      loader_(source, tail.offset, std::move(tail.block), options.kernel,
+      kernel_(options.kernel),
+      loader_(source, tail.offset, std::move(tail.block),
               ChunkCache::Of(*options.cache).memory()),
       rare_(MakeRare(std::move(own_cache), tail.properties, options.secret)),
       chunks_(
@@ -158,7 +156,7 @@ BlockReader::BlockReader(const RandomAccessSource* source,
            options.file_id != 0 ? options.file_id : FilterCache::NewFileId(),
            options.file_id == 0, 0, options.priority},
           index().size()),
-      counters_(PrefixLevels(tail.properties)),
+      counters_(AnswersPrefixes(tail.properties)),
       judge_(std::make_shared<LoadJudge>(chunks_.cache().shared_ledger(),
                                          index().size(),
                                          options.data_block_size_bytes)),
@@ -190,9 +188,9 @@ block::Location BlockReader::LocatePrefix(const FilterKey& key,
   size_t level = 0;
   size_t size = 0;
   if (bloom_type_ == BloomType::kRowPrefixFixedLength) {
-    if (bytes.size() >= prefix_length_bytes_) {
+    if (bytes.size() >= rare_->prefix_length_bytes) {
       level = 1;
-      size = prefix_length_bytes_;
+      size = rare_->prefix_length_bytes;
     }
   } else if (rare_ != nullptr && rare_->key_codec.has_value()) {
     const key::RowPrefixes prefixes =
@@ -222,7 +220,7 @@ absl::Status BlockReader::Verify() const {
                              "another filter block since it was opened");
   }
   for (size_t i = 0; i < index().size(); ++i) {
-    absl::Status status = loader_.Verify(i);
+    absl::Status status = loader_.Verify(i, kernel_);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -128,7 +128,7 @@ bool ChunkLoader::IsLoad(const FilterLoad& load) const {
 }
 
 absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
-    const FilterLoad& load, std::string_view bytes,
+    const FilterLoad& load, std::string_view bytes, Kernel kernel,
     std::shared_ptr<const LoadJudge> judge) const {
   const ChunkOrigin origin = OriginOf(load.chunk);
   const FilterDescriptor& stored = origin.descriptor;
@@ -153,20 +153,20 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
     units[i] = std::move(buffer);
   }
   absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
-      ResidentChunk::Make(origin, load.steps, units, kernel_, std::move(judge),
+      ResidentChunk::Make(origin, load.steps, units, kernel, std::move(judge),
                           static_cast<size_t>(load.chunk));
   if (!chunk.ok())
     return block::Annotate(Place(), origin.offset, chunk.status());
   return chunk;
 }
 
-absl::Status ChunkLoader::Verify(size_t chunk) const {
+absl::Status ChunkLoader::Verify(size_t chunk, Kernel kernel) const {
   PendingLoad pending;
   pending.loader = this;
   pending.load = LoadOf(chunk, FilterSteps(index_.DescriptorOf(chunk)));
   ReadAll(absl::MakeSpan(&pending, 1));
   if (!pending.bytes.ok()) return pending.bytes.status();
-  return Build(pending.load, *pending.bytes, nullptr).status();
+  return Build(pending.load, *pending.bytes, kernel, nullptr).status();
 }
 
 void ReadAll(absl::Span<PendingLoad> loads) {

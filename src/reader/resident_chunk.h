@@ -118,14 +118,12 @@ class ChunkLoader {
   // `source` and the cache's `memory` must outlive the loader. `offset` is the
   // block's, in the source.
   ChunkLoader(const RandomAccessSource* source, uint64_t offset,
-              block::ParsedFilterBlock block, Kernel kernel,
-              cache::ChunkMemory* memory)
+              block::ParsedFilterBlock block, cache::ChunkMemory* memory)
       : index_(std::move(block.index)),
         identity_(block.identity),
         source_(source),
         offset_(offset),
-        memory_(memory),
-        kernel_(kernel) {}
+        memory_(memory) {}
 
   const block::ChunkIndex& index() const { return index_; }
   block::BlockPlace Place() const;
@@ -139,10 +137,10 @@ class ChunkLoader {
   bool IsLoad(const FilterLoad& load) const;
   // Makes a chunk from the bytes of a load. See ResidentChunk::Make().
   absl::StatusOr<std::unique_ptr<ResidentChunk>> Build(
-      const FilterLoad& load, std::string_view bytes,
+      const FilterLoad& load, std::string_view bytes, Kernel kernel,
       std::shared_ptr<const LoadJudge> judge) const;
   // Reads and checks the whole chunk.
-  absl::Status Verify(size_t chunk) const;
+  absl::Status Verify(size_t chunk, Kernel kernel) const;
   const RandomAccessSource& source() const { return *source_; }
   cache::ChunkMemory* memory() const { return memory_; }
 
@@ -152,7 +150,6 @@ class ChunkLoader {
   const RandomAccessSource* const source_;
   const uint64_t offset_;
   cache::ChunkMemory* const memory_;
-  const Kernel kernel_;
 };
 
 // A load in progress.

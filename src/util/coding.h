@@ -84,6 +84,11 @@ inline void AppendVarint(uint64_t value, std::string* out) {
 
 // Accepts only the shortest encoding, so that a value has one form.
 inline bool ReadVarint(std::string_view* in, uint64_t* value) {
+  if (!in->empty() && static_cast<unsigned char>(in->front()) < 0x80) {
+    *value = static_cast<unsigned char>(in->front());  // Most are of one byte.
+    in->remove_prefix(1);
+    return true;
+  }
   uint64_t result = 0;
   for (size_t i = 0; i < kMaxVarintSize && i < in->size(); ++i) {
     const uint64_t byte = static_cast<unsigned char>((*in)[i]);

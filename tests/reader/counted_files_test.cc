@@ -64,7 +64,7 @@ class OpenFile {
 
  private:
   FilterStats* const stats_;
-  reader::FileCounters counters_{FilterStatsSnapshot::kPrefixLevels};
+  reader::FileCounters counters_{/*answers_prefixes=*/true};
 };
 
 TEST(FilterStatsFiles, AreSummedByLevel) {

@@ -20,7 +20,7 @@ TEST(FileCounters, OneLookupInSixteenIsASample) {
   std::iota(periods.begin(), periods.end(), 1);
   periods.push_back(1000);
   for (const uint64_t period : periods) {
-    FileCounters counters;
+    FileCounters counters(/*answers_prefixes=*/false);
     std::vector<double> samples(period);
     for (uint64_t i = 0; i < kLookups; ++i) {
       samples[i % period] += counters.CountLookup(util::ThisThread());
@@ -35,7 +35,7 @@ TEST(FileCounters, OneLookupInSixteenIsASample) {
 }
 
 TEST(FileCounters, AThreadsOwnCountersAreTheSame) {
-  FileCounters counters;
+  FileCounters counters(/*answers_prefixes=*/false);
   counters.CountLookup(util::ThisThread());  // It makes the counters.
   counters.CountAnswer(util::ThisThread(), true);
   std::atomic<uint64_t>* const own = counters.OwnOf(util::ThisThread());
