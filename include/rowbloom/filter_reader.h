@@ -226,6 +226,10 @@ class FilterReader {
   uint64_t file_id() const;
   // The counters of this reader alone.
   FilterStatsSnapshot stats() const;
+  // False if open readers have half of the cache already: this one's memory
+  // then counts as Usage::index_bytes_outside. Give the cache more capacity, or
+  // open fewer SSTs.
+  bool is_within_capacity() const;
   // For each chunk the steps of precision in memory (FilterSteps()); 0 if there
   // are none, or if another reader loaded it. Always 0 for an engine's own
   // cache.
@@ -234,7 +238,6 @@ class FilterReader {
  private:
   friend class reader::BlockReader;  // The only one that derives from it.
   FilterReader() = default;
-  const reader::BlockReader& block() const;
 };
 
 }  // namespace rowbloom

@@ -90,7 +90,7 @@ void ReadEntry(std::string_view* in, StoredKey* first_key,
   *descriptor = *parsed;
 }
 
-// These two are of valid bytes, and inlined: a search decodes many keys.
+// These two trust the bytes. They are inlined: a search decodes many keys.
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline std::string_view DecodeSized(
     const char** at) {
   uint64_t size = static_cast<unsigned char>(*(*at)++);
@@ -118,19 +118,22 @@ size_t Words(size_t bytes) {
 }  // namespace
 
 ChunkIndex::ChunkIndex(size_t chunk_count, std::string_view index,
-                       std::string_view properties, std::string_view last_key)
+                       std::string_view properties, std::string_view last_key,
+                       std::string_view filter)
     : size_(static_cast<uint32_t>(chunk_count)),
       index_bytes_(static_cast<uint32_t>(index.size())),
-      properties_bytes_(static_cast<uint32_t>(properties.size())) {
+      properties_bytes_(static_cast<uint32_t>(properties.size())),
+      filter_bytes_(static_cast<uint32_t>(filter.size())) {
   RB_CHECK(chunk_count <= index.size() && index.size() <= kMaxBytes &&
            properties.size() <= kMaxBytes);
   // The marks, the offsets, where entries begin, and the bytes.
   marks_.reset(new uint64_t[memory_bytes() / sizeof(uint64_t)]);
   uint64_t* const offsets = marks_.get() + size_ + 1;
   auto* const entry_at = reinterpret_cast<uint32_t*>(offsets + OffsetCount());
-  auto* const bytes = reinterpret_cast<char*>(entry_at + size_);
-  std::copy(index.begin(), index.end(), bytes);
-  std::copy(properties.begin(), properties.end(), bytes + index.size());
+  auto* bytes = reinterpret_cast<char*>(entry_at + size_);
+  for (const std::string_view part : {index, properties, filter}) {
+    bytes = std::copy(part.begin(), part.end(), bytes);
+  }
   marks_[size_] = std::numeric_limits<uint64_t>::max();
   if (size_ == 0) return;
   for (power_ = 1; 2 * size_t{power_} <= size_;) power_ *= 2;
@@ -149,7 +152,8 @@ ChunkIndex::ChunkIndex(size_t chunk_count, std::string_view index,
   const StoredKey last = LastKey();
   const std::string_view common = CommonPrefix(FirstKeyOf(0).row, last.row);
   const size_t skip = common.size();
-  common_prefix_ = common.data();
+  common_prefix_at_ = static_cast<uint32_t>(
+      common.data() - reinterpret_cast<const char*>(marks_.get()));
   common_prefix_size_ = static_cast<uint32_t>(skip);
   for (size_t i = 0; i < size_; ++i) {
     marks_[i] = MarkOf(FirstKeyOf(i).row, skip);
@@ -158,9 +162,9 @@ ChunkIndex::ChunkIndex(size_t chunk_count, std::string_view index,
 }
 
 size_t ChunkIndex::memory_bytes() const {
-  return sizeof(uint64_t) *
-         (size_ + 1 + OffsetCount() +
-          Words(size_ * sizeof(uint32_t) + index_bytes_ + properties_bytes_));
+  return sizeof(uint64_t) * (size_ + 1 + OffsetCount() +
+                             Words(size_ * sizeof(uint32_t) + index_bytes_ +
+                                   properties_bytes_ + filter_bytes_));
 }
 
 StoredKey ChunkIndex::FirstKeyOf(size_t chunk) const {

@@ -78,15 +78,16 @@ class Location {
 class ChunkIndex {
  public:
   // Larger indexes are not supported, nor are larger properties.
-  static constexpr uint64_t kMaxBytes = 0xffffffff;
+  static constexpr uint64_t kMaxBytes = 1 << 30;
 
-  // Of no chunks.
+  // An index of no chunks.
   ChunkIndex() = default;
   // `index` is valid, of `chunk_count` chunks; `last_key` is the encoded last
   // key of the last chunk, within `properties`, and empty if there is no chunk.
-  // All bytes are copied.
+  // All bytes are copied. `filter`, if not empty, is that of the only chunk.
   ChunkIndex(size_t chunk_count, std::string_view index,
-             std::string_view properties, std::string_view last_key);
+             std::string_view properties, std::string_view last_key,
+             std::string_view filter = {});
 
   size_t size() const { return size_; }
   StoredKey FirstKeyOf(size_t chunk) const;
@@ -99,6 +100,10 @@ class ChunkIndex {
   std::string_view index() const { return {bytes(), index_bytes_}; }
   std::string_view properties() const {
     return {bytes() + index_bytes_, properties_bytes_};
+  }
+  // The filter of the only chunk, if the index holds it; otherwise empty.
+  std::string_view filter() const {
+    return {bytes() + index_bytes_ + properties_bytes_, filter_bytes_};
   }
   // The bytes of the heap that it takes.
   size_t memory_bytes() const;
@@ -132,7 +137,9 @@ class ChunkIndex {
   // every lookup save registers.
 
   bool HasCommonPrefix(std::string_view row) const {
-    const std::string_view prefix(common_prefix_, common_prefix_size_);
+    const std::string_view prefix(
+        reinterpret_cast<const char*>(marks_.get()) + common_prefix_at_,
+        common_prefix_size_);
     if (prefix.empty()) return true;
     if (row.size() < prefix.size()) return false;
     size_t at = 0;
@@ -204,15 +211,18 @@ class ChunkIndex {
 
   // One allocation: the marks of the lower bounds' rows after the common
   // prefix, and the largest number as a sentinel; the offsets; for each chunk
-  // where in the index its entry begins; the index and the properties.
+  // where in the index its entry begins; the index, the properties and the
+  // filter.
   std::unique_ptr<uint64_t[]> marks_;
-  uint64_t last_mark_ = 0;               // The mark of the last key's row.
-  const char* common_prefix_ = nullptr;  // Shared by all rows; in bytes().
+  uint64_t last_mark_ = 0;  // The mark of the last key's row.
+  // Shared by all rows; where in the allocation.
+  uint32_t common_prefix_at_ = 0;
   uint32_t common_prefix_size_ = 0;
   uint32_t size_ = 0;
   uint32_t power_ = 0;  // The largest 2^n that is at most size_.
   uint32_t index_bytes_ = 0;
   uint32_t properties_bytes_ = 0;
+  uint32_t filter_bytes_ = 0;
   uint32_t last_key_at_ = 0;  // Where in the properties.
 };
 

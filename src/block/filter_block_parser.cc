@@ -6,6 +6,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "block/format.h"
+#include "filter/units.h"
 #include "rowbloom/version.h"
 #include "util/absl_view.h"
 #include "util/check.h"
@@ -108,7 +109,7 @@ absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
   return absl::OkStatus();
 }
 
-// Of bytes that ParseProperty() has checked.
+// `encoded` is what ParseProperty() has checked.
 StoredKey KeyOf(std::string_view encoded) {
   StoredKey key;
   RB_CHECK(ReadKey(&encoded, &key));
@@ -231,6 +232,21 @@ absl::Status CheckIndex(const BlockPlace& place, const ParsedFooter& footer,
   return absl::OkStatus();
 }
 
+// True if these bytes are the filter of the index's only chunk.
+bool IsFilter(std::string_view index, std::string_view bytes) {
+  if (bytes.empty() || bytes.size() > kMaxHeldFilterBytes) return false;
+  StoredKey first_key;
+  RB_CHECK(ReadKey(&index, &first_key));
+  const absl::StatusOr<FilterDescriptor> descriptor =
+      FilterDescriptor::Parse(&index);
+  RB_CHECK(descriptor.ok());
+  filter::UnitArray units;
+  return descriptor->total_size_bytes() == bytes.size() &&
+         VerifyUnits(*descriptor,
+                     filter::SplitUnits(*descriptor, bytes, &units))
+             .ok();
+}
+
 }  // namespace
 
 absl::Status Annotate(const BlockPlace& place, uint64_t offset_in_block,
@@ -318,7 +334,8 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
 
 absl::StatusOr<ParsedFilterBlock> ParseTail(const BlockPlace& place,
                                             const ParsedFooter& footer,
-                                            std::string_view tail) {
+                                            std::string_view tail,
+                                            std::string_view chunks) {
   RB_CHECK(tail.size() == footer.tail_size(place));
   if (footer.index_size > ChunkIndex::kMaxBytes ||
       footer.properties_size > ChunkIndex::kMaxBytes) {
@@ -359,9 +376,11 @@ absl::StatusOr<ParsedFilterBlock> ParseTail(const BlockPlace& place,
     status = CheckIndex(place, footer, index, block, &has_empty_filters);
   }
   if (!status.ok()) return status;
-  return ParsedFilterBlock{BlockIdentity(index, properties), has_empty_filters,
-                           ChunkIndex(static_cast<size_t>(block.chunk_count),
-                                      index, properties, block.last_key)};
+  const bool holds_filter = block.chunk_count == 1 && IsFilter(index, chunks);
+  return ParsedFilterBlock{
+      BlockIdentity(index, properties), has_empty_filters,
+      ChunkIndex(static_cast<size_t>(block.chunk_count), index, properties,
+                 block.last_key, holds_filter ? chunks : std::string_view())};
 }
 
 BlockProperties PropertiesOf(const ChunkIndex& index) {

@@ -55,7 +55,7 @@ struct ParsedFooter {
 absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
                                          std::string_view footer);
 
-// What the properties of a block say. Views into their encoded bytes.
+// The properties of a block say this. It views their encoded bytes.
 struct BlockProperties {
   BloomType bloom_type{};  // No bloom type until one is read.
   uint32_t prefix_length_bytes = 0;
@@ -70,7 +70,7 @@ struct BlockProperties {
   std::string_view last_key;  // Encoded.
 };
 
-// Of the properties of an index that was parsed.
+// Decodes the properties of an index that was parsed.
 BlockProperties PropertiesOf(const ChunkIndex& index);
 
 struct ParsedFilterBlock {
@@ -79,10 +79,16 @@ struct ParsedFilterBlock {
   ChunkIndex index;
 };
 
-// `tail` is the block's last footer.tail_size() bytes.
+// The filter of a block's only chunk is held with its index if it is no larger:
+// a cache would take more for its entry alone.
+inline constexpr uint64_t kMaxHeldFilterBytes = 256;
+
+// `tail` is the block's last footer.tail_size() bytes. `chunks` are the bytes
+// before it, or empty: if they are undamaged, the index may hold a filter.
 absl::StatusOr<ParsedFilterBlock> ParseTail(const BlockPlace& place,
                                             const ParsedFooter& footer,
-                                            std::string_view tail);
+                                            std::string_view tail,
+                                            std::string_view chunks = {});
 
 }  // namespace rowbloom::block
 

@@ -66,6 +66,9 @@ class BlockReader final : public FilterReader {
               const FilterReaderOptions& options,
               std::unique_ptr<FilterCache> own_cache, BlockTail tail);
   ~BlockReader() override;
+  static const BlockReader& Of(const FilterReader& reader) {
+    return static_cast<const BlockReader&>(reader);
+  }
 
   // These are FilterReader's.
   bool MayContain(const FilterKey& key) const;
@@ -80,6 +83,7 @@ class BlockReader final : public FilterReader {
   std::vector<FilterChunkInfo> Chunks() const;
   FilterBlockProperties properties() const;
   uint64_t file_id() const { return chunks_.file_id(); }
+  bool is_within_capacity() const { return is_charged_; }
   FilterStatsSnapshot stats() const { return counters_.Snapshot(); }
 
   // The steps of a lookup: Locate() asks the index, Begin() counts the lookup,
@@ -149,10 +153,15 @@ class BlockReader final : public FilterReader {
   void PauseAfterFailure(size_t chunk) const {
     chunks_.PauseAfterFailure(chunk);
   }
-  // A filter that always answers "maybe" has no bytes.
+  // A filter that always answers "maybe" has no bytes, and the index holds that
+  // of a tiny block.
   bool NeedsNoLoad(size_t chunk) const {
-    return has_empty_filters_ && index().DescriptorOf(chunk).unit_count == 0;
+    return has_held_filters_ && (!index().filter().empty() ||
+                                 index().DescriptorOf(chunk).unit_count == 0);
   }
+  // Asks the filter of a chunk that needs no load. A sample puts it into the
+  // cache, where lookups are faster, if that evicts nothing.
+  void AskHeld(Lookup* lookup) const;
   const ChunkLoader& loader() const { return loader_; }
 
  private:
@@ -175,6 +184,7 @@ class BlockReader final : public FilterReader {
   void KeepLoaded(const FilterLoad& load,
                   std::unique_ptr<ResidentChunk> chunk) const;
   void CountSample(size_t chunk, FilterAnswer answer) const;
+  void CacheHeld(size_t chunk) const;
   // Decides whether a chunk with `steps` in memory should have more.
   bool WantsGrowth(size_t chunk, uint32_t steps, FilterLoad* load) const;
   // True if the chunk is in memory already: another lookup has loaded it, or
@@ -214,7 +224,7 @@ class BlockReader final : public FilterReader {
   }
   size_t MemoryBytes() const;
 
-  // What few readers have.
+  // Few readers have any of these.
   struct Rare {
     std::unique_ptr<FilterCache> own_cache;
     uint32_t prefix_length_bytes = 0;
@@ -234,8 +244,8 @@ class BlockReader final : public FilterReader {
   const uint8_t plain_kinds_;
   const bool has_secret_;
   const bool always_loads_;
-  const bool has_empty_filters_;  // Some of its filters have no bytes.
-  bool is_charged_ = false;       // The cache had room for MemoryBytes().
+  const bool has_held_filters_;  // Some chunks need no load.
+  bool is_charged_ = false;      // The cache had room for MemoryBytes().
   const Kernel kernel_;
   const ChunkLoader loader_;
   const std::unique_ptr<const Rare> rare_;  // nullptr for most.
@@ -287,13 +297,5 @@ inline void BlockReader::End(util::ThreadRecord& thread,
 }
 
 }  // namespace rowbloom::reader
-
-namespace rowbloom {
-
-inline const reader::BlockReader& FilterReader::block() const {
-  return static_cast<const reader::BlockReader&>(*this);
-}
-
-}  // namespace rowbloom
 
 #endif  // ROWBLOOM_READER_BLOCK_READER_H_

@@ -13,7 +13,7 @@ namespace {
 // Hands out numbers, freed ones before new ones.
 class Numbers {
  public:
-  // What all get once no other is left: no page has it.
+  // All get this one once no other is left. No page has it.
   static constexpr uint32_t kNone =
       util::CounterPage::kSize * util::ThreadRecord::kCounterPages;
 

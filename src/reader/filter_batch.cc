@@ -95,7 +95,7 @@ bool AskMemory(Questions group, uint64_t planned_bytes, FilterLoad* load) {
   const BlockReader& reader = *group.front().reader;
   const size_t chunk = group.front().lookup.location.chunk();
   if (reader.NeedsNoLoad(chunk)) {
-    for (Question& q : group) q.lookup.is_answered = true;
+    for (Question& q : group) reader.AskHeld(&q.lookup);
     return true;
   }
   bool is_paused = false;
@@ -205,7 +205,9 @@ void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
   for (size_t begin = 0; begin < questions.size(); begin += reader::kBlock) {
     reader::AskBlock(
         questions.subspan(begin, reader::kBlock),
-        [](const FilterReader& reader) { return &reader.block(); },
+        [](const FilterReader& asked) {
+          return &reader::BlockReader::Of(asked);
+        },
         may_contain + begin, &missing);
   }
   if (!missing.empty()) reader::AskMissing(&missing);

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "absl/types/span.h"
+#include "filter/units.h"
 #include "reader/block_reader.h"
 #include "reader/load_judge.h"
 #include "reader/resident_chunk.h"
@@ -16,11 +17,11 @@ namespace rowbloom {
 FilterAnswer FilterReader::Offer(const FilterLoad& load,
                                  const absl::StatusOr<std::string_view>& bytes,
                                  const FilterKey& key) const {
-  return block().Offer(load, bytes, key);
+  return reader::BlockReader::Of(*this).Offer(load, bytes, key);
 }
 
 void FilterReader::TellOutcome(bool key_was_there, uint64_t read_bytes) const {
-  block().TellOutcome(key_was_there, read_bytes);
+  reader::BlockReader::Of(*this).TellOutcome(key_was_there, read_bytes);
 }
 
 namespace reader {
@@ -75,8 +76,12 @@ bool BlockReader::WantsGrowth(size_t chunk, uint32_t steps,
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockReader::AskMemory(
     Lookup* lookup, FilterLoad* load) const {
   const size_t chunk = lookup->location.chunk();
-  if (!lookup->location.is_in_chunk() || NeedsNoLoad(chunk)) {
+  if (!lookup->location.is_in_chunk()) {
     lookup->TakeAnswerOfIndex();
+    return false;
+  }
+  if (NeedsNoLoad(chunk) && !chunks_.Has(chunk)) {
+    AskHeld(lookup);
     return false;
   }
   bool is_paused = false;
@@ -92,6 +97,36 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockReader::AskMemory(
   if (!lookup->is_answered) return !is_paused && WantsLoad(chunk, 0, load);
   return lookup->is_sample && steps_to_grow_from > 0 && !always_loads_ &&
          WantsGrowth(chunk, steps_to_grow_from, load);
+}
+
+void BlockReader::AskHeld(Lookup* lookup) const {
+  const FilterDescriptor descriptor =
+      index().DescriptorOf(lookup->location.chunk());
+  filter::UnitArray units;
+  const absl::StatusOr<FilterView> view = FilterView::Parse(
+      descriptor, filter::SplitUnits(descriptor, index().filter(), &units),
+      kernel_);
+  lookup->is_answered = true;
+  if (view.ok()) lookup->Ask(*view);
+  if (lookup->is_sample && !index().filter().empty()) {
+    CountIfSample(*lookup);
+    CacheHeld(lookup->location.chunk());
+  }
+}
+
+void BlockReader::CacheHeld(size_t chunk) const {
+  const FilterDescriptor descriptor = index().DescriptorOf(chunk);
+  const uint32_t steps = FilterSteps(descriptor);
+  // An engine's cache has no shortcuts.
+  if (loader_.memory() == nullptr ||
+      chunks_.RoomFor(chunk).free_bytes <
+          ResidentChunk::ChargeBytes(descriptor, steps)) {
+    return;
+  }
+  const FilterLoad load = loader_.LoadOf(chunk, steps);
+  auto resident =
+      loader_.Build(load, index().filter(), kernel_, JudgeOfChunks());
+  if (resident.ok()) KeepLoaded(load, *std::move(resident));
 }
 
 FilterAnswer BlockReader::AskOrPlanLoad(const FilterKey& key,

@@ -9,20 +9,21 @@
 namespace rowbloom {
 
 bool FilterReader::MayContain(std::string_view row) const {
-  return block().MayContain(FilterKey::Row(row));
+  return reader::BlockReader::Of(*this).MayContain(FilterKey::Row(row));
 }
 
 bool FilterReader::MayContain(std::string_view row,
                               std::string_view qualifier) const {
-  return block().MayContain(FilterKey::RowCol(row, qualifier));
+  return reader::BlockReader::Of(*this).MayContain(
+      FilterKey::RowCol(row, qualifier));
 }
 
 bool FilterReader::MayContain(const FilterKey& key) const {
-  return block().MayContain(key);
+  return reader::BlockReader::Of(*this).MayContain(key);
 }
 
 FilterAnswer FilterReader::Ask(const FilterKey& key, FilterLoad* load) const {
-  return block().Ask(key, load);
+  return reader::BlockReader::Of(*this).Ask(key, load);
 }
 
 namespace reader {

@@ -84,9 +84,12 @@ absl::StatusOr<BlockTail> ReadTail(const RandomAccessSource* source,
   // The sizes are the caller's, and may be wrong: no memory for more is asked
   // for before the footer confirms it.
   constexpr uint64_t kMaxGuessBytes = 64 << 20;
+  // A block of one small filter and not too large keys is read as a whole.
+  constexpr uint64_t kTinyBlockBytes = block::kMaxHeldFilterBytes + 512;
   uint64_t tail_size =
       std::clamp<uint64_t>(tail_size_bytes, block::Footer::kSize,
                            std::min(actual.size_bytes, kMaxGuessBytes));
+  if (actual.size_bytes <= kTinyBlockBytes) tail_size = actual.size_bytes;
   const uint64_t end = actual.offset + actual.size_bytes;
   std::string scratch(static_cast<size_t>(tail_size), '\0');
   std::string_view tail;
@@ -105,10 +108,12 @@ absl::StatusOr<BlockTail> ReadTail(const RandomAccessSource* source,
         ReadExactly(*source, end - tail_size, rest.size(), rest.data(), &tail);
     if (!status.ok()) return status;
   }
-  tail.remove_prefix(
-      static_cast<size_t>(tail.size() - footer->tail_size(place)));
-  absl::StatusOr<block::ParsedFilterBlock> parsed =
-      block::ParseTail(place, *footer, tail);
+  const std::string_view before = tail.substr(
+      0, static_cast<size_t>(tail.size() - footer->tail_size(place)));
+  tail.remove_prefix(before.size());
+  absl::StatusOr<block::ParsedFilterBlock> parsed = block::ParseTail(
+      place, *footer, tail,
+      before.size() == footer->index_offset ? before : std::string_view());
   if (!parsed.ok()) return parsed.status();
   BlockTail read;
   read.offset = place.offset;
@@ -146,7 +151,8 @@ BlockReader::BlockReader(const RandomAccessSource* source,
       plain_kinds_(PlainKinds(tail.properties)),
       has_secret_(tail.properties.secret_check != 0),
       always_loads_(options.loading == FilterLoading::kAlways),
-      has_empty_filters_(tail.block.has_empty_filters),
+      has_held_filters_(tail.block.has_empty_filters ||
+                        !tail.block.index.filter().empty()),
       kernel_(options.kernel),
       loader_(source, tail.offset, std::move(tail.block),
               ChunkCache::Of(*options.cache).memory()),
@@ -270,6 +276,9 @@ std::vector<uint32_t> BlockReader::LoadedSteps() const {
   for (size_t i = 0; i < steps.size(); ++i) {
     const ResidentChunk* const chunk = Find(i);
     if (chunk != nullptr) steps[i] = chunk->steps();
+    if (!index().filter().empty()) {
+      steps[i] = FilterSteps(index().DescriptorOf(i));
+    }
   }
   return steps;
 }
@@ -307,30 +316,40 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
   return opened;
 }
 
-absl::Status FilterReader::Verify() const { return block().Verify(); }
+absl::Status FilterReader::Verify() const {
+  return reader::BlockReader::Of(*this).Verify();
+}
 
 FilterBlockProperties FilterReader::properties() const {
-  return block().properties();
+  return reader::BlockReader::Of(*this).properties();
 }
 
 std::vector<FilterChunkInfo> FilterReader::Chunks() const {
-  return block().Chunks();
+  return reader::BlockReader::Of(*this).Chunks();
 }
 
 int64_t FilterReader::ChunkOf(const FilterKey& key) const {
   reader::Lookup lookup;
-  block().Locate(key, &lookup);
+  reader::BlockReader::Of(*this).Locate(key, &lookup);
   return lookup.location.is_in_chunk()
              ? static_cast<int64_t>(lookup.location.chunk())
              : -1;
 }
 
-uint64_t FilterReader::file_id() const { return block().file_id(); }
+bool FilterReader::is_within_capacity() const {
+  return reader::BlockReader::Of(*this).is_within_capacity();
+}
 
-FilterStatsSnapshot FilterReader::stats() const { return block().stats(); }
+uint64_t FilterReader::file_id() const {
+  return reader::BlockReader::Of(*this).file_id();
+}
+
+FilterStatsSnapshot FilterReader::stats() const {
+  return reader::BlockReader::Of(*this).stats();
+}
 
 std::vector<uint32_t> FilterReader::LoadedSteps() const {
-  return block().LoadedSteps();
+  return reader::BlockReader::Of(*this).LoadedSteps();
 }
 
 }  // namespace rowbloom

@@ -155,8 +155,9 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
   absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
       ResidentChunk::Make(origin, load.steps, units, kernel, std::move(judge),
                           static_cast<size_t>(load.chunk));
-  if (!chunk.ok())
+  if (!chunk.ok()) {
     return block::Annotate(Place(), origin.offset, chunk.status());
+  }
   return chunk;
 }
 

@@ -284,7 +284,7 @@ TEST_P(LoadingTest, TheIndexIsChargedAsLongAsTheReaderLives) {
   };
   auto first = Open();
   const size_t one = index_bytes();
-  EXPECT_GT(one, 100 * first->properties().chunk_count);
+  EXPECT_GT(one, 40 * first->properties().chunk_count);
   EXPECT_EQ(cache_->GetUsage().pinned_bytes, one);
   const auto second = Open();
   EXPECT_EQ(index_bytes(), 2 * one);

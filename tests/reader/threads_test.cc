@@ -61,7 +61,7 @@ TEST(FilterReaderThreads, SixteenOverACacheThatIsTooSmallAnswerRight) {
 
 // A thread may decide to load a chunk that another one has loaded meanwhile.
 TEST(FilterReaderThreads, AfterConcurrentMissesAnEvictedChunkIsLoadedAgain) {
-  testing::TestFile file(kOptions, testing::EvenRows(10, 2));
+  testing::TestFile file(kOptions, testing::EvenRows(2000, 2));
   const auto cache = NewShardedLruCache({64 << 20});
   const auto reader = file.Open(testing::CachedIn(cache));
   const std::string row = NumberedRow(10);
