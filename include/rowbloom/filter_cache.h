@@ -62,7 +62,7 @@ inline bool operator==(const FilterCacheKey& a, const FilterCacheKey& b) {
 // The kinds of entries that Usage::role_bytes tells apart.
 enum class FilterCacheRole : uint8_t {
   kChunk,  // Filter chunks.
-  kIndex,  // Readers' chunk indexes, which stay as long as the reader.
+  kIndex,  // Open readers, their chunk indexes above all.
   kOther,  // The engine's own.
   kCount,
 };
@@ -101,20 +101,23 @@ class FilterCache {
     // All entries and parts of entries that are not freed yet, with the cache's
     // own overhead.
     size_t usage_bytes = 0;
-    size_t pinned_bytes = 0;  // Entries held by a handle or of priority pinned.
+    // Entries held by a handle or of priority pinned, and open readers.
+    size_t pinned_bytes = 0;
     // Bytes that were evicted, erased or given up, but are not freed because a
     // lookup may still see them. If this stays above 0, rejections grow: see
     // above.
     size_t retired_bytes = 0;
-    // Chunk indexes of open readers for which the cache has no room. They are
-    // in memory beside usage_bytes.
+    // Open readers beyond half of the capacity, with their indexes, or those
+    // that an engine's cache refuses. They are in memory beside usage_bytes. If
+    // this is above 0, the cache is small for so many readers.
     size_t index_bytes_outside = 0;
     // The memory in which chunks of 1 KiB to 2 MiB lie and are loaded, with
     // free room of at most a sixteenth of the capacity, or 2 MiB, and what is
     // free of pages that chunks share. 0 for NewHostedCache(). Chunks of HFiles
     // lie on the heap.
     size_t resident_bytes = 0;
-    uint64_t entry_count = 0;  // Entries of usage_bytes; a part counts as one.
+    // Entries of usage_bytes; a part counts as one, a reader is none.
+    uint64_t entry_count = 0;
     std::array<size_t, static_cast<size_t>(FilterCacheRole::kCount)>
         role_bytes{};  // Their sum is usage_bytes.
     // Lookups that found their entry, or did not: those by Lookup(), and those
@@ -125,7 +128,7 @@ class FilterCache {
     uint64_t inserts = 0;     // Accepted ones.
     uint64_t evictions = 0;   // To make room; not erased or replaced ones.
     uint64_t shrinks = 0;     // Parts of chunks given up to make room.
-    uint64_t rejections = 0;  // Inserts refused because there was no room.
+    uint64_t rejections = 0;  // Inserts, and readers, without room.
 
     // One `name value` line for each number.
     std::string ToString() const;

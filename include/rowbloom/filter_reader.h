@@ -36,12 +36,14 @@
 // lookup whose chunk is in memory does no I/O and allocates nothing; a batch
 // allocates.
 //
-// Memory. The cache is charged for chunks and for the chunk index. If it has no
-// room for the index, that is in memory all the same and counts as
-// Usage::index_bytes_outside. Also outside are the bytes of loads under way,
-// prefetches (4 MiB and one chunk) and counters: 16 bytes for each reader and
-// each thread that asks it, in pages of 4 KiB, up to 1 MiB a thread. Later
-// readers and threads use the pages again; they are never freed.
+// Memory. The cache is charged for chunks and for readers: 400 bytes, the index
+// and properties of the block, and 38 bytes a chunk. Readers get half of the
+// cache; beyond that their memory counts as Usage::index_bytes_outside, and
+// is_within_capacity() is false. The filter of a block's only chunk, if it has
+// at most 256 bytes, is part of the reader. Also outside are the bytes of loads
+// under way, prefetches (4 MiB and one chunk) and counters: 16 bytes for each
+// reader and each thread that asks it, in pages of 4 KiB, up to 1 MiB a thread.
+// Later readers and threads use the pages again; they are never freed.
 
 #ifndef ROWBLOOM_FILTER_READER_H_
 #define ROWBLOOM_FILTER_READER_H_
@@ -106,6 +108,7 @@ struct FilterReaderOptions {
   uint64_t data_block_size_bytes = 4096;
   // Bytes of the first read, from the end, up to 64 MiB. FilterBlockInfo's
   // tail_size_bytes, if it is known, makes it the only one, of that size.
+  // Blocks of up to 768 bytes are read as a whole.
   uint64_t tail_size_bytes = 16 << 10;
   // The secret of the store, if it has one: digest_secret.h.
   DigestSecret secret;

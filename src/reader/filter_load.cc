@@ -115,6 +115,8 @@ void BlockReader::AskHeld(Lookup* lookup) const {
 }
 
 void BlockReader::CacheHeld(size_t chunk) const {
+  // Another reader or a warmer may have put it there.
+  if (VisitInTable(chunk, [](const ResidentChunk&) {})) return;
   const FilterDescriptor descriptor = index().DescriptorOf(chunk);
   const uint32_t steps = FilterSteps(descriptor);
   // An engine's cache has no shortcuts.

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "block/format.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
 
@@ -41,16 +42,16 @@ TEST(ManyReaders, TakeSixtyBytesForAChunkAndItsKey) {
   EXPECT_LE((more_bytes - bytes) / (many - few), 60 + key_bytes);
 }
 
-TEST(ManyReaders, TakeFourHundredBytesBesideTheirTail) {
+TEST(ManyReaders, TakeFourHundredBytesBesideTheirIndexAndProperties) {
   uint64_t chunks = 0;
   const size_t bytes = BytesOfReader(800, "blocked_bloom", &chunks);
   ASSERT_EQ(chunks, 1u);
-  const size_t tail =
+  const size_t stored =
       testing::WriteBlock(testing::BlockOptions("blocked_bloom", 10, 1024),
                           EvenRows(800))
           .size() -
-      1024;
-  EXPECT_LE(bytes, 440 + tail);
+      1024 - block::Footer::kSize;
+  EXPECT_LE(bytes, 400 + stored + 38);
 }
 
 TEST(ManyReaders, LeaveHalfOfTheCacheToChunks) {
@@ -140,6 +141,19 @@ TEST_P(TinyBlock, IsCachedWithoutAReadIfThereIsRoom) {
   ExpectAnswers(*reader);
   EXPECT_EQ(file_.source.read_count(), 0u);
   EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 0u);
+}
+
+TEST_P(TinyBlock, IsCachedOnceForTwoReadersOfOneId) {
+  const auto cache = NewShardedLruCache({8 << 20});
+  const auto options =
+      testing::CachedIn(cache, FilterLoading::kWhenItPays, /*file_id=*/7);
+  const auto first = file_.Open(options);
+  const auto second = file_.Open(options);
+  for (int i = 0; i < 50; ++i) {
+    ExpectAnswers(*first);
+    ExpectAnswers(*second);
+  }
+  EXPECT_EQ(cache->GetUsage().inserts, 1u);
 }
 
 TEST_P(TinyBlock, IsLoadedAsOthersAreIfItIsDamaged) {

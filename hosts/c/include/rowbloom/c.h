@@ -221,7 +221,7 @@ ROWBLOOM_API void rowbloom_writer_free(rowbloom_writer* writer);
 
 typedef struct rowbloom_cache rowbloom_cache;
 
-// The capacity bounds the memory of chunks and chunk indexes; see
+// The capacity bounds the memory of chunks and open readers; see
 // rowbloom/filter_cache.h.
 ROWBLOOM_API rowbloom_code rowbloom_cache_new(uint64_t capacity,
                                               rowbloom_cache** out,
