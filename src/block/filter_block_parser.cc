@@ -383,6 +383,11 @@ absl::StatusOr<ParsedFilterBlock> ParseTail(const BlockPlace& place,
                  block.last_key, holds_filter ? chunks : std::string_view())};
 }
 
+uint64_t BlockSizeOf(const ChunkIndex& index) {
+  return index.OffsetOf(index.size()) + index.index().size() +
+         index.properties().size() + Footer::kSize;
+}
+
 BlockProperties PropertiesOf(const ChunkIndex& index) {
   BlockProperties properties;
   RB_CHECK(ParseProperties({}, 0, index.properties(), &properties).ok());

@@ -72,6 +72,8 @@ struct BlockProperties {
 
 // Decodes the properties of an index that was parsed.
 BlockProperties PropertiesOf(const ChunkIndex& index);
+// The bytes of the whole block of such an index.
+uint64_t BlockSizeOf(const ChunkIndex& index);
 
 struct ParsedFilterBlock {
   uint64_t identity = 0;           // BlockIdentity().

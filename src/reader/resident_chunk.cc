@@ -8,7 +8,6 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
-#include "block/format.h"
 #include "cache/chunk_memory.h"
 #include "filter/units.h"
 #include "reader/load_judge.h"
@@ -99,9 +98,7 @@ std::unique_ptr<cache::CachedFilter> ResidentChunk::Shrunk(
 }
 
 block::BlockPlace ChunkLoader::Place() const {
-  return {source_->name(), offset_,
-          index_.OffsetOf(index_.size()) + index_.index().size() +
-              index_.properties().size() + block::Footer::kSize};
+  return {source_->name(), offset_, block::BlockSizeOf(index_)};
 }
 
 FilterLoad ChunkLoader::LoadOf(size_t chunk, uint32_t steps) const {
