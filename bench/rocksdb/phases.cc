@@ -48,7 +48,7 @@ constexpr const char* kFilters[] = {
     "compact_listener:10",  "compact_listener:14",
 };
 constexpr int kRounds = 8;
-// Of the keys, between two rounds.
+// This share of the keys is overwritten between two rounds.
 constexpr double kOverwrittenShare = 0.08;
 constexpr int kLevelRatio = 10;
 constexpr int kLevel0Files = 4;

@@ -101,7 +101,7 @@ class LiveTree {
   };
   struct View {
     LiveFilters live;
-    std::vector<double> run_bits;     // Of the filters of each run.
+    std::vector<double> run_bits;     // The filter bits per key of each run.
     std::optional<GetRates> gets;     // Unset: not known yet.
     bool has_statistics = false;      // Gets will be known.
     uint32_t level_count = 0;         // 1 + the deepest level with SSTs.
@@ -136,7 +136,7 @@ class LiveTree {
   // filters stay known.
   void SetFiles(uint64_t changes, LiveFiles files, Clock::duration took);
   uint64_t changes() const;
-  double file_bytes() const;  // Of all SSTs.
+  double file_bytes() const;  // The sum over all SSTs.
   void SetStale();
 
   // Up to `count` SSTs with unknown filters, each only once. Skips levels with

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What the gets of a database do, as its Statistics count them: how many find
-// no key, and how often the block cache has what they ask for.
+// The gets of a database, as its Statistics count them: how many find no key,
+// and how often the block cache has what they ask for.
 //
 //   ObservedGets gets;
 //   gets.Observe(CountsOf(*statistics), written_share);   // At each flush.
@@ -31,13 +31,13 @@ struct GetCounts {
   uint64_t found = 0;  // In an SST.
   uint64_t filter_asks = 0;   // Filter blocks asked of the block cache,
   uint64_t filter_reads = 0;  // and those that it did not have.
-  uint64_t data_asks = 0;     // Of data blocks, also of scans and compactions.
+  uint64_t data_asks = 0;     // Data blocks, also for scans and compactions.
   uint64_t data_reads = 0;
 };
 GetCounts CountsOf(const rdb::Statistics& statistics);
 
 struct GetRates {
-  double missing_share = 0;  // Of the gets that ask SSTs.
+  double missing_share = 0;  // The share of the gets that ask SSTs.
   double filter_asks = 0;    // These are for each such get.
   double filter_reads = 0;
   double data_asks = 0;
@@ -54,8 +54,8 @@ class ObservedGets {
 
   // Fewer gets between two calls wait for the next call.
   static constexpr uint64_t kFewestGets = 500;
-  // What was written weighs half as much when this share of the tree has been
-  // written after it.
+  // A rate weighs half as much when this share of the tree has been written
+  // after it.
   static constexpr double kHalfShare = 0.1;
 
  private:

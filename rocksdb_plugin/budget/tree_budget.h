@@ -45,7 +45,7 @@ struct FileShare {
   FileBudget budget;
 };
 
-// What is written for the gets of a tree.
+// The bits that the SSTs of a tree get for its gets.
 struct TreePlan {
   double key_count = 0;  // The tree's, when the plan was made; 0: no plan.
   double bits_per_key = 0;

@@ -138,8 +138,8 @@ class RowFilterBuilder : public rdb::FilterBitsBuilder {
   std::array<Run, KeyCodec::kMaxSegments> runs_;
   std::optional<std::string> last_prefix_;  // That of AddKeyAndAlt().
   bool at_partition_start_ = false;
-  // What filters so far took beyond the bits of the spec, and the bytes of the
-  // last blob beside its units.
+  // The bytes of all filters so far beyond the bits of the spec, and those of
+  // the last blob beside its units.
   double excess_bytes_ = 0;
   size_t last_overhead_bytes_;
 };

@@ -380,8 +380,8 @@ TEST(FileBudget, SstsAreCappedByHowManyAreMoved) {
     };
     EXPECT_NEAR(bits_with(0), 16, 0.01);
     EXPECT_NEAR(bits_with(0.05), 16, 0.01);
-    EXPECT_NEAR(bits_with(0.2), 12.5, 0.01);
-    EXPECT_NEAR(bits_with(1), 10.5, 0.01);
+    EXPECT_NEAR(bits_with(0.2), 11.5, 0.01);
+    EXPECT_NEAR(bits_with(1), 10.3, 0.01);
   }
 }
 

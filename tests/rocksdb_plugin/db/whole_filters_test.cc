@@ -56,7 +56,8 @@ std::vector<std::string> Warnings(const TestDb& db) {
 // Gets absent keys in different places within the SST.
 Found Ask(TestDb* db, const rdb::Options& options) {
   Found found;
-  EXPECT_TRUE(CheckRocksDbOptions(options, &found.check).ok());
+  const rdb::ColumnFamilyOptions& of_family = options;
+  EXPECT_TRUE(CheckRocksDbOptions(of_family, &found.check).ok());
   db->Open(options);
   const uint64_t misses = db->Ticker(rdb::BLOCK_CACHE_FILTER_MISS);
   const uint64_t bytes = db->Ticker(rdb::BLOCK_CACHE_FILTER_BYTES_INSERT);

@@ -145,7 +145,7 @@ TEST_F(PreloadLdb, CompactsWithFilters) {
   EXPECT_EQ(result.exit_code, 0) << result.err;
   ASSERT_THAT(Filters(), SizeIs(1));
   EXPECT_EQ(Filters()[0].first, "rowbloom");
-  EXPECT_GT(Filters()[0].second, 2000 * 10 / 8);  // 1000 rows, 1000 cells.
+  EXPECT_GT(Filters()[0].second, 2000 * 9.5 / 8);  // 1000 rows, 1000 cells.
   EXPECT_THAT(ReadFile(LatestOptionsFile()),
               HasSubstr("filter_policy={id=rowbloom;"));
   EXPECT_THAT(ReadFile(LatestOptionsFile()),
