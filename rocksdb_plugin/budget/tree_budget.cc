@@ -69,16 +69,17 @@ double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
   return static_cast<double>(table.block_cache->GetCapacity());
 }
 
-// RocksDB tells it in the text of options alone.
-double HighPriorityShare(const rdb::Cache& cache) {
-  const std::string options = cache.GetPrintableOptions();
+// The share of the cache's high-priority pool, which RocksDB tells in the text
+// of options alone; 0 for other caches than LRUCache, and for none.
+double HighPriorityShare(const rdb::Cache* cache) {
+  if (cache == nullptr) return 0;
+  const std::string options = cache->GetPrintableOptions();
   constexpr std::string_view kName = "high_pri_pool_ratio:";
   const size_t at = options.find(kName);
-  return at == std::string::npos
-             ? 0
-             : std::clamp(
-                   std::strtod(options.c_str() + at + kName.size(), nullptr),
-                   0.0, 1.0);
+  if (at == std::string::npos) return 0;
+  const double share =
+      std::strtod(options.c_str() + at + kName.size(), nullptr);
+  return std::clamp(share, 0.0, 1.0);
 }
 
 GetCostOptions GetOptionsFor(const rdb::BlockBasedTableOptions& table,
@@ -300,7 +301,7 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     total.get.cache_bytes = all_bytes;
     if (options.auto_bits) {
       total.get.high_priority_share =
-          HighPriorityShare(*context.table_options.block_cache);
+          HighPriorityShare(context.table_options.block_cache.get());
     }
     if (gets.has_value()) {
       total.get.zipf_exponent = plan.zipf_exponent;

@@ -89,7 +89,8 @@ struct RocksDbOptions : RocksDbBudgetOptions {
   // key level 1, and ROWCOL all key levels, of which there must be two. Unset:
   // all key levels of the codec.
   std::optional<BloomType> bloom_type;
-  // Family and size goal, in bits per filter key.
+  // Family and size goal. Bits per filter key are those of all bytes that
+  // RocksDB stores, but filters of very few keys take more.
   FilterSpec filter_spec;
 
   // Chooses bits by SST, from one budget for the tree: fewer for the oldest

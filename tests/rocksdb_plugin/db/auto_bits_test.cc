@@ -149,6 +149,20 @@ TEST_P(DbAutoBits, AreTheBudgetsWhereFiltersDoNotShareTheCache) {
   EXPECT_NEAR(Bits(), 10, 1.5);
 }
 
+TEST_P(DbAutoBits, TakeTheCacheFromTheOptionsIfTheTableHasNone) {
+  db_.table_options.block_cache = nullptr;
+  db_.table_options.no_block_cache = true;
+  db_.table_options.cache_index_and_filter_blocks = false;
+  db_.Open(PolicyOf(std::string(GetParam()) == "rowbloom:auto"
+                        ? "{id=rowbloom:auto;total_memory_bytes=100000}"
+                        : "{id=rowbloom.Composed:auto;"
+                          "total_memory_bytes=100000}"),
+           /*with_listener=*/true);
+  Fill();
+  Live(0);
+  EXPECT_LT(Bits(), 10);
+}
+
 TEST_P(DbAutoBits, AreTheBudgetsWithoutAListener) {
   Open(/*with_listener=*/false);
   Fill();
