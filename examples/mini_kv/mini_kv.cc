@@ -243,10 +243,21 @@ absl::Status MiniKv::Commit(const Tree& tree) {
   return Settle();
 }
 
+std::optional<double> MiniKv::AskedGets::TakeMissingShare() {
+  constexpr double kFewest = 1000;
+  if (asked < kFewest) return std::nullopt;
+  const double share = missed / asked;
+  asked /= 2;
+  missed /= 2;
+  return share;
+}
+
 absl::Status MiniKv::Settle() {
   absl::Status status = SyncDirectory();
   if (status.ok() && filter_budget_) {
-    status = filter_budget_->SetLive(LiveFiltersOf(tree_));
+    rowbloom::LiveFilters live = LiveFiltersOf(tree_);
+    live.missing_share = gets_.TakeMissingShare();
+    status = filter_budget_->SetLive(live);
   }
   if (!status.ok()) return status;
   const auto ssts = SstsIn(directory_);
@@ -304,6 +315,7 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
   } else if (const auto cells = memtable_.NewIterator(cell); is_there(*cells)) {
     return Value(cells->cell().value);
   }
+  gets_.asked += 1;
   for (const auto& sst : tree_) {
     if (!MustRead(*sst, key)) continue;
     const auto cells = sst->NewIterator(cell, &stats_.reads);
@@ -312,6 +324,7 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
     // Newest first: other SSTs do not matter.
     if (is_there(*cells)) return Value(cells->cell().value);
   }
+  gets_.missed += 1;
   return std::nullopt;
 }
 

@@ -157,6 +157,16 @@ class MiniKv {
   rowbloom::FilterStats filter_stats_;
   std::optional<rowbloom::FileBudget> filter_budget_;
 
+  // Gets that asked SSTs, and those among them that found no cell. Older ones
+  // weigh half as much after each flush or compaction.
+  struct AskedGets {
+    double asked = 0;
+    double missed = 0;
+    // Unset if there are too few.
+    std::optional<double> TakeMissingShare();
+  };
+  AskedGets gets_;
+
   uint64_t next_number_ = 1;
   std::unique_ptr<Log> log_;
   Memtable memtable_;

@@ -219,6 +219,9 @@ struct LiveFilters {
   // The share of the keys that enter the oldest run with the SST they were in,
   // which keeps its filter; 0 for a host that always rewrites.
   std::optional<double> moved_share = std::nullopt;
+  // The share of gets whose key is nowhere, as counted; it replaces that of the
+  // options.
+  std::optional<double> missing_share = std::nullopt;
 };
 
 // Gives each SST its setting when it is written. An SST counts for the run that
@@ -235,7 +238,7 @@ class FileBudget {
   static absl::StatusOr<FileBudget> Create(const FilterCost& cost,
                                            const FileBudgetOptions& options);
 
-  // InvalidArgument for runs out of range; nothing changes then.
+  // InvalidArgument for values out of range; nothing changes then.
   absl::Status SetLive(const LiveFilters& live);
 
   FilterSetting ForFile(const FileFacts& facts) const;

@@ -361,6 +361,13 @@ absl::StatusOr<FileBudget> FileBudget::Create(
 absl::Status FileBudget::SetLive(const LiveFilters& live) {
   const double key_count = static_cast<double>(live.key_count);
   FilterBudgetOptions options = options_.budget;
+  if (live.missing_share.has_value()) {
+    absl::Status status = CheckShare("missing_share", *live.missing_share, 0);
+    if (!status.ok()) return status;
+    options.missing_share =
+        std::max(*live.missing_share, FilterBudgetOptions::kMinMissingShare);
+  }
+  const double missing_share = options.missing_share;
   const double bits_per_key = std::min(options.memory.BitsPerKeyOf(key_count),
                                        options.max_bits_per_key);
   options.memory = FilterMemory::BitsPerKey(bits_per_key);
@@ -372,6 +379,7 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
         cost_, LeveledRuns(options_.size_ratio, options_.level_count), options);
   }
   if (!plan.ok()) return plan.status();
+  options_.budget.missing_share = missing_share;
   bits_per_key_ = bits_per_key;
   precision_ = plan->precision;
   oldest_share_ = OldestShare(plan->runs);

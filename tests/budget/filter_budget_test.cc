@@ -402,6 +402,23 @@ TEST(FileBudget, AFlushIsSmallEvenIfNoLevelIsKnownYet) {
   EXPECT_NEAR(budget.ForFile(flush).bits_per_key, 10, 0.01);
 }
 
+TEST(FileBudget, ACountedMissingShareReplacesThatOfTheOptions) {
+  FileBudget counted = MakeFileBudget();
+  for (const double missing_share : {1.0, 0.2, 0.0}) {
+    ASSERT_TRUE(counted.SetLive({0, 0, {}, 0, missing_share}).ok());
+    FileBudgetOptions options;
+    options.budget.missing_share =
+        std::max(missing_share, FilterBudgetOptions::kMinMissingShare);
+    FileBudget told = MakeFileBudget(options);
+    ASSERT_TRUE(told.SetLive({0, 0, {}, 0}).ok());
+    for (const FileFacts& facts : {kBottommost, AtLevel(1, 4)}) {
+      EXPECT_EQ(counted.ForFile(facts).bits_per_key,
+                told.ForFile(facts).bits_per_key);
+    }
+  }
+  EXPECT_FALSE(counted.SetLive({0, 0, {}, 0, 1.5}).ok());
+}
+
 TEST(FileBudget, ControlFollowsTheLiveTotalWithinItsLimit) {
   FileBudget budget = MakeFileBudget();
   const double start = budget.precision();
