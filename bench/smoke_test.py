@@ -117,6 +117,21 @@ def check_time(results):
     assert none["data_reads"] > 20 * bloom["data_reads"], (none, bloom)
 
 
+def check_phases(results):
+    """Gets of present keys want few bits, and those of absent keys many."""
+    def one_of(filter_name, keys, phase):
+        return one(results["phases"], filter=filter_name, keys=keys,
+                   phase=phase)
+
+    for keys in ["binary", "urls"]:
+        bits = [one_of("compact_auto", keys, phase)["bits_per_key"]
+                for phase in ["absent", "ycsb_d", "absent_again"]]
+        assert bits[0] > 7 > 3 > bits[1] and bits[2] > 6, bits
+        reads = [one_of(name, keys, "ycsb_d")["adapted"]["reads"]
+                 for name in ["compact_auto", "rocksdb_bloom:10"]]
+        assert reads[0] < reads[1], reads
+
+
 def check_planned_bits(results):
     planned = [run for run in results["time"]["runs"] if "plan" in run]
     assert len(planned) == 2
@@ -205,6 +220,8 @@ PROGRAMS = {
          check_keys),
         ("memory --quick", None, "memory"),
         ("grow --quick --policies rocksdb_bloom,compact_listener", None),
+        ("phases --quick --cache_shares 0.05 --filters "
+         "compact_auto,rocksdb_bloom:10", check_phases),
         ("cpu --quick --policies rocksdb_bloom,compact", check_cpu),
         ("time --quick --cache_shares 0.02 --filters "
          "none,rocksdb_bloom:10,compact_budget:6", check_time, "time"),
