@@ -199,9 +199,11 @@ struct FileBudgetOptions {
   // A move may make an SST part of the oldest run without rewriting it.
   // Therefore an SST takes at most max_extra_bits bits per key more than the
   // budget's average, and only so many that moves exceed the budget by the
-  // share max_excess; none if LiveFilters::moved_share is unset. Only in
-  // kBalanced: the small budgets of kHitsOnly leave no room for moves.
+  // share max_excess. If LiveFilters::moved_share is unset, an SST of a flush
+  // takes at most flush_ratio (above 1) times the average. Only in kBalanced:
+  // the small budgets of kHitsOnly leave no room for moves.
   double max_extra_bits = 6;
+  double flush_ratio = 1.3;
   double max_excess = 0.03;
   // Control of the total: bits of precision for each bit per key by which live
   // filters are below the budget, and the limit of that correction in both
@@ -242,8 +244,8 @@ class FileBudget {
   absl::Status SetLive(const LiveFilters& live);
 
   FilterSetting ForFile(const FileFacts& facts) const;
-  // The current limit for an SST.
-  double MaxBitsPerKey() const;
+  // The current limit for an SST of a flush, or for any other SST.
+  double MaxBitsPerKey(bool is_flush) const;
 
   // The formula's, corrected by control.
   double precision() const { return precision_; }
@@ -257,6 +259,7 @@ class FileBudget {
   FilterCost cost_;
   FileBudgetOptions options_;
   double bits_per_key_ = 0;
+  bool knows_moves_ = false;
   double extra_bits_ = 0;  // Above the average, of an SST that may be moved.
   double precision_ = 0;
   double oldest_share_ = 1;

@@ -31,6 +31,8 @@ void ObservedGets::Observe(const GetCounts& counts, double written_share) {
     return;
   }
   if (counts.gets - last_->gets < kFewestGets) return;
+  // They weigh nothing yet, and wait for what is written next.
+  if (rates_.has_value() && written_share_ == 0) return;
   const auto gets = static_cast<double>(counts.gets - last_->gets);
   // Tickers are read one after the other while they rise.
   const auto per_get = [&](uint64_t GetCounts::*count) {

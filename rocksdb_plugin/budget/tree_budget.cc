@@ -25,6 +25,8 @@ namespace rowbloom::plugin {
 
 namespace {
 
+// If levels grow tenfold, several files of a hundred are in the last level.
+constexpr size_t kFilesOfEach = 1000;
 constexpr size_t kMostTrees = 1000;
 
 // A plan is made again, in some 20 ms, if the number of keys has changed by
@@ -35,15 +37,6 @@ constexpr double kPartOfShare = 0.1;
 
 // A new plan must take this share of the time of a get under the one before.
 constexpr double kClearGain = 0.99;
-
-FileFacts FactsOf(const rdb::FilterBuildingContext& context) {
-  FileFacts facts;
-  facts.is_flush = context.reason == rdb::TableFileCreationReason::kFlush ||
-                   context.reason == rdb::TableFileCreationReason::kRecovery;
-  facts.is_bottommost = context.is_bottommost;
-  if (context.level_at_creation >= 0) facts.level = context.level_at_creation;
-  return facts;
-}
 
 // Releases before 9.6 lack the option.
 template <typename Table>
@@ -224,6 +217,35 @@ absl::Status ValidateMissingShare(double missing_share) {
                    " to 1; for gets that never miss there is hits_only"));
 }
 
+FileFacts TreeBudget::FactsOf(const rdb::FilterBuildingContext& context) {
+  FileFacts facts;
+  facts.is_flush = context.reason == rdb::TableFileCreationReason::kFlush ||
+                   context.reason == rdb::TableFileCreationReason::kRecovery;
+  facts.is_bottommost = context.is_bottommost;
+  if (context.level_at_creation < 0) return facts;
+  facts.level = context.level_at_creation;
+  // An SST that is not bottommost has another level below. RocksDB calls no
+  // flush bottommost.
+  const uint32_t level_count =
+      *facts.level + (facts.is_flush || facts.is_bottommost ? 1 : 2);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (files_ > kFilesOfEach * level_counts_.size() ||
+      level_counts_.size() >= kMostTrees) {
+    level_counts_before_ = std::move(level_counts_);
+    level_counts_.clear();
+    files_ = 0;
+  }
+  ++files_;
+  const TreeName key = {DatabaseOf(context), context.column_family_name};
+  uint32_t& most = level_counts_[key];
+  most = std::max(most, level_count);
+  const auto before = level_counts_before_.find(key);
+  facts.level_count = before == level_counts_before_.end()
+                          ? most
+                          : std::max(most, before->second);
+  return facts;
+}
+
 absl::StatusOr<FileShare> TreeBudget::ShareOf(
     const rdb::FilterBuildingContext& context, const FilterCost& cost,
     const RocksDbBudgetOptions& options, FileBudgetOptions file_options) {
@@ -257,7 +279,16 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
   absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, file_options);
   if (!budget.ok()) return budget.status();
   FileShare share = {facts, *std::move(budget)};
-  if (!view.has_value() || !share.budget.SetLive(view->live).ok()) return share;
+  if (!view.has_value()) {
+    // The filters of a new tree are what auto_bits goes on from.
+    if (!options.auto_bits) return share;
+    const absl::Status status = share.budget.SetLive({0, 0, {}, 1});
+    if (!status.ok()) return status;
+    return share;
+  }
+  // Until compactions have been seen, all SSTs are taken to be moved.
+  view->live.moved_share = view->live.moved_share.value_or(1);
+  if (!share.budget.SetLive(view->live).ok()) return share;
   share.facts.level_count = view->level_count;
   share.facts.run_share = view->run_share;
   return share;
@@ -269,13 +300,14 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
                             double cache_bytes, FilterBudgetOptions* budget) {
   const auto keys = static_cast<double>(view.live.key_count);
   if (keys == 0 || view.estimator.sums().key_count == 0) return;
+  FilterMemory memory = budget->memory;
   if (options.auto_bits) {
-    budget->memory = FilterMemory::BitsPerKey(budget->max_bits_per_key);
+    memory = FilterMemory::BitsPerKey(budget->max_bits_per_key);
     if (options.budget_bytes > 0) {
-      budget->memory = budget->memory.AtMostBytes(options.budget_bytes);
+      memory = memory.AtMostBytes(options.budget_bytes);
     }
   }
-  const double most = budget->memory.BitsPerKeyOf(keys);
+  const double most = memory.BitsPerKeyOf(keys);
   const std::optional<GetRates> gets =
       options.auto_bits ? view.gets : std::nullopt;
   const TreeName name = {DatabaseOf(context), context.column_family_name};
@@ -290,6 +322,7 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     if (plan.key_count == 0) {
       plan.key_count = keys;
       plan.bits_per_key = live_bits;
+      plan.mode = budget->mode;
       Keep(name, plan);
     }
   } else if (IsOutdated(plan, keys, gets)) {

@@ -13,6 +13,8 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_
 
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -73,6 +75,7 @@ class TreeBudget {
   // A database and a column family.
   using TreeName = std::pair<DatabaseId, std::string>;
 
+  FileFacts FactsOf(const rdb::FilterBuildingContext& context);
   // Sets memory, mode and missing_share to those of the plan for the live tree,
   // within the memory of `budget`, where filters and data share `cache_bytes`.
   void FollowPlan(const rdb::FilterBuildingContext& context,
@@ -83,6 +86,14 @@ class TreeBudget {
   void Keep(const TreeName& name, const TreePlan& plan);
 
   mutable std::mutex mutex_;
+  // By database and column family: the number of levels it certainly has, from
+  // recent files and from those before. Older numbers are forgotten, since
+  // nothing reports that a database was closed, and another database's logger
+  // may get the same address.
+  using LevelCounts = std::map<TreeName, uint32_t>;
+  LevelCounts level_counts_;
+  LevelCounts level_counts_before_;
+  size_t files_ = 0;  // Files since level_counts_ was cleared.
   std::map<TreeName, TreePlan> plans_;
 };
 

@@ -110,7 +110,7 @@ ComposedSetting ComposedPolicy::SettingFor(
     const FilterCost& bloom = CostOf(RocksDbFilter::kBloom);
     result.filter = RocksDbFilter::kBloom;
     result.setting = bloom.ForFpr(result.setting.fpr);
-    const double most = share->budget.MaxBitsPerKey();
+    const double most = share->budget.MaxBitsPerKey(/*is_flush=*/true);
     if (result.setting.bits_per_key > most) {
       result.setting = bloom.ForBits(most);
     }

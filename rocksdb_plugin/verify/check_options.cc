@@ -391,8 +391,8 @@ Status CheckRocksDbOptions(const rdb::Options& options,
   if (!has_listener) {
     warnings->push_back(absl::StrCat(
         name, " with a budget", kRemedy,
-        "; without one, newer SSTs have no more bits than the budget's "
-        "average, and gets read more"));
+        "; without one the policy knows only the level of an SST, and filters "
+        "may take more than the budget or waste more reads"));
   }
   if (budget->auto_bits && options.statistics == nullptr) {
     warnings->push_back(absl::StrCat(

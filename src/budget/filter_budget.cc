@@ -197,8 +197,8 @@ absl::Status CheckFileOptions(const FileBudgetOptions& options) {
       options.size_ratio > 1 && options.size_ratio <= kMaxSizeRatio &&
       options.level_count > 0 && options.level_count <= kMaxTreeRuns &&
       options.max_extra_bits >= 0 && options.max_excess >= 0 &&
-      options.control_gain >= 0 && options.control_limit >= 0 &&
-      std::isfinite(options.control_gain) &&
+      options.flush_ratio > 1 && options.control_gain >= 0 &&
+      options.control_limit >= 0 && std::isfinite(options.control_gain) &&
       std::isfinite(options.control_limit);
   if (is_valid) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
@@ -367,6 +367,10 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
     options.missing_share =
         std::max(*live.missing_share, FilterBudgetOptions::kMinMissingShare);
   }
+  if (live.moved_share.has_value()) {
+    absl::Status status = CheckShare("moved_share", *live.moved_share, 0);
+    if (!status.ok()) return status;
+  }
   const double missing_share = options.missing_share;
   const double bits_per_key = std::min(options.memory.BitsPerKeyOf(key_count),
                                        options.max_bits_per_key);
@@ -383,7 +387,8 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   bits_per_key_ = bits_per_key;
   precision_ = plan->precision;
   oldest_share_ = OldestShare(plan->runs);
-  extra_bits_ = live.moved_share.has_value() ? options_.max_extra_bits : 0;
+  knows_moves_ = live.moved_share.has_value();
+  extra_bits_ = options_.max_extra_bits;
   const double most_over = options_.max_excess * bits_per_key;
   if (extra_bits_ * live.moved_share.value_or(0) > most_over) {
     extra_bits_ = most_over / *live.moved_share;
@@ -396,11 +401,15 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   return absl::OkStatus();
 }
 
-double FileBudget::MaxBitsPerKey() const {
+double FileBudget::MaxBitsPerKey(bool is_flush) const {
   const double max_bits = options_.budget.max_bits_per_key;
   if (options_.budget.mode == BudgetMode::kFixed) return bits_per_key_;
   if (options_.budget.mode == BudgetMode::kHitsOnly) return max_bits;
-  return std::min(max_bits, bits_per_key_ + extra_bits_);
+  double most = bits_per_key_ + extra_bits_;
+  if (is_flush && !knows_moves_) {
+    most = std::min(most, options_.flush_ratio * bits_per_key_);
+  }
+  return std::min(max_bits, most);
 }
 
 double FileBudget::NewerRunShare(const FileFacts& facts) const {
@@ -408,10 +417,7 @@ double FileBudget::NewerRunShare(const FileFacts& facts) const {
     return std::clamp(*facts.run_share, 0.0, 1.0);
   }
   const uint32_t level = facts.level.value_or(0);
-  // An SST of which only the level is known has another level below: it is not
-  // bottommost.
-  uint32_t level_count = facts.level_count.value_or(
-      std::max(options_.level_count, std::min(level, kMaxTreeRuns) + 2));
+  uint32_t level_count = facts.level_count.value_or(options_.level_count);
   // A flush is not all of the tree even if no level is known yet.
   if (facts.is_flush) level_count = std::max(level_count, options_.level_count);
   const uint32_t deepest = std::max<uint32_t>(level_count, 1) - 1;
@@ -436,7 +442,8 @@ FilterSetting FileBudget::ForFile(const FileFacts& facts) const {
   }
   const double missing_share = MissingShare(options_.budget);
   const double asks = missing_share + (1 - missing_share) * (1 - found);
-  return SettingFor(cost_, TargetFpr(share, asks, precision_), MaxBitsPerKey());
+  return SettingFor(cost_, TargetFpr(share, asks, precision_),
+                    MaxBitsPerKey(facts.is_flush));
 }
 
 }  // namespace rowbloom

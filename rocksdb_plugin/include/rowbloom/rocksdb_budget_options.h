@@ -25,7 +25,7 @@ struct RocksDbBudgetOptions {
   // expects the fewest reads in that cache, with the share of absent keys and
   // the hit rates that DBOptions::statistics has counted. Elsewhere filters
   // take no room from the data, and have the budget's average. A new plan must
-  // read 1% less; a line in the LOG says what it is and what it was made from.
+  // be 1% cheaper; a line in the LOG says what it is and what it was made from.
   // Until gets are counted, also after an open, SSTs get the average of the
   // live filters. Needs a listener and statistics.
   bool auto_bits = false;

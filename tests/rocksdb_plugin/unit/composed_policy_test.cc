@@ -41,25 +41,57 @@ TEST(ComposedPolicy, FiltersAreUnderTheNameOfRocksDbsOwn) {
   EXPECT_STREQ(policy->CompatibilityName(), StockBloom()->CompatibilityName());
 }
 
-// Without a listener nobody knows which SSTs will be moved to the last level.
-TEST(ComposedPolicy, WithoutAListenerNoSstExceedsTheBudget) {
+TEST(ComposedPolicy, NewerRunsGetMoreBits) {
   for (const RocksDbFilter filter :
-       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
-        RocksDbFilter::kHybrid}) {
-    for (const double bits : {4.0, 10.0, 16.0}) {
-      RocksDbComposedOptions options;
-      options.bits_per_key = bits;
-      options.filter = filter;
-      const ComposedPolicy policy(options);
-      const double bottom = BitsOf(policy, Context::Bottommost(6));
-      EXPECT_LT(bottom, bits);
-      EXPECT_GT(bottom, bits - 2);
-      for (const Context& context :
-           {Context::Flush(), Context::Compaction(1), Context::Compaction(5)}) {
-        EXPECT_NEAR(BitsOf(policy, context), bits, 0.001 * bits);
-      }
-    }
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon}) {
+    RocksDbComposedOptions options;
+    options.filter = filter;
+    const ComposedPolicy policy(options);
+    const double bottom = BitsOf(policy, Context::Bottommost(6));
+    const double above = BitsOf(policy, Context::Compaction(5));
+    EXPECT_LT(bottom, options.bits_per_key);
+    EXPECT_GT(bottom, options.bits_per_key - 2);
+    EXPECT_GT(above, options.bits_per_key);
+    EXPECT_GE(BitsOf(policy, Context::Compaction(4)), above);
+    EXPECT_NEAR(BitsOf(policy, Context::Compaction(1)),
+                options.bits_per_key + FileBudgetOptions().max_extra_bits, 0.1);
   }
+}
+
+// The possible number of levels says nothing: most are empty.
+TEST(ComposedPolicy, LevelsCountFromTheDeepestThatIsKnown) {
+  const ComposedPolicy policy({});
+  // Level 2 must exist, so level 1 is like level 5 above level 6.
+  const double of_level_1 = BitsOf(policy, Context::Compaction(1));
+  EXPECT_EQ(of_level_1,
+            BitsOf(RocksDbComposedOptions(), Context::Compaction(5)));
+  BitsOf(policy, Context::Bottommost(3));
+  EXPECT_GT(BitsOf(policy, Context::Compaction(1)), of_level_1 + 1);
+  EXPECT_EQ(BitsOf(policy, Context::Compaction(2)), of_level_1);
+  // Another column family is another tree.
+  EXPECT_EQ(BitsOf(policy, Context::Compaction(1).In("other")), of_level_1);
+}
+
+// Another database's logger may get the address of one that was closed.
+TEST(ComposedPolicy, LevelsOfLongAgoAreForgotten) {
+  const double of_level_1 =
+      BitsOf(RocksDbComposedOptions(), Context::Compaction(1));
+  const ComposedPolicy policy({});
+  BitsOf(policy, Context::Bottommost(6));
+  for (int i = 0; i < 900; ++i) BitsOf(policy, Context::Compaction(1));
+  EXPECT_GT(BitsOf(policy, Context::Compaction(1)), of_level_1 + 1);
+  for (int i = 0; i < 1200; ++i) BitsOf(policy, Context::Compaction(1));
+  EXPECT_EQ(BitsOf(policy, Context::Compaction(1)), of_level_1);
+}
+
+TEST(ComposedPolicy, TreesOfLongAgoAreForgotten) {
+  const ComposedPolicy policy({});
+  const double of_level_1 = BitsOf(policy, Context::Compaction(1));
+  BitsOf(policy, Context::Bottommost(6));
+  for (int i = 0; i < 2100; ++i) {
+    BitsOf(policy, Context::Flush().In(std::to_string(i)));
+  }
+  EXPECT_EQ(BitsOf(policy, Context::Compaction(1)), of_level_1);
 }
 
 // A move to another level leaves the filter as it is.
@@ -84,6 +116,21 @@ TEST(ComposedPolicy, UnderFifoCompactionAllHaveTheSame) {
   hits_only.budget = BudgetMode::kHitsOnly;
   hits_only.bits_per_key = 3;
   EXPECT_GT(BitsOf(hits_only, flush), 2);
+}
+
+TEST(ComposedPolicy, FlushesAreCapped) {
+  for (const RocksDbFilter filter :
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
+        RocksDbFilter::kHybrid}) {
+    for (const double bits : {4.0, 10.0, 16.0}) {
+      RocksDbComposedOptions options;
+      options.bits_per_key = bits;
+      options.filter = filter;
+      const double of_flush = BitsOf(options, Context::Flush());
+      EXPECT_GT(of_flush, bits);
+      EXPECT_LE(of_flush, 1.001 * FileBudgetOptions().flush_ratio * bits);
+    }
+  }
 }
 
 TEST(ComposedPolicy, HybridIsBloomInFlushesAndRibbonElsewhere) {

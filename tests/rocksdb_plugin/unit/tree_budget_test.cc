@@ -138,8 +138,8 @@ TEST(TreeBudget, TotalMemoryStaysWithinBudgetBytesBetweenPlans) {
     tree.SetRuns({{keys}});
     const auto share = tree.ShareOf(1, Compact(), options, 1'000'000'000);
     ASSERT_TRUE(share.ok()) << share.status();
-    const double bytes =
-        share->budget.MaxBitsPerKey() / 8 * static_cast<double>(keys);
+    const double bytes = share->budget.MaxBitsPerKey(/*is_flush=*/false) / 8 *
+                         static_cast<double>(keys);
     EXPECT_LE(bytes, kBudgetBytes + 1);
     EXPECT_GT(bytes, 0.9 * kBudgetBytes);
   }
