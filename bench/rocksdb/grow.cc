@@ -42,7 +42,6 @@ constexpr Inserts kInserts[] = {{"random", 0, kFar},
                                 {"mixed", 4, kNear},
                                 {"two_ranges", 4, kFar}};
 
-constexpr double kBitsPerKey = 10;
 constexpr uint32_t kKeysPerFlush = 2000;
 // After this number of flushes a file is ingested. It has as many keys as a
 // flush, after all others.

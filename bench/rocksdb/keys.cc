@@ -17,7 +17,6 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr double kBitsPerKey = 10;  // For all live files, and for the baseline.
 constexpr uint64_t kRepetitions = 3;
 constexpr uint64_t kMostWasted = 2000;  // A repetition ends with as many.
 constexpr uint64_t kPresentSeed = 1000;

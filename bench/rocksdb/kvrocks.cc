@@ -24,10 +24,9 @@ namespace {
 constexpr size_t kFieldValueSize = 32;
 constexpr size_t kMetadataSize = 25;          // Flags, expiry, version, size.
 constexpr char kNamespace[] = "__namespace";  // Kvrocks' default.
-constexpr double kBitsPerKey = 10;            // As Kvrocks has.
 
 constexpr uint64_t kVersionSeed = 401;
-constexpr uint64_t kLevelSeed = 402;
+constexpr uint64_t kKeyLevelSeed = 402;
 constexpr uint64_t kCallSeed = 410;  // Plus the call.
 constexpr uint64_t kFieldSeed = 420;
 
@@ -90,7 +89,7 @@ std::string FieldKey(std::string_view user_key, uint64_t version,
 }
 
 int LevelOfKey(std::string_view key) {
-  return LevelOf(Scramble(key, kLevelSeed));
+  return LevelOf(Scramble(key, kKeyLevelSeed));
 }
 
 class KvrocksBench {

@@ -25,8 +25,7 @@ namespace rowbloom::bench {
 namespace {
 
 constexpr size_t kKeyLevels = 3;
-constexpr size_t kValueSize = 32;
-constexpr double kBitsPerKey = 10;
+constexpr size_t kLeafValueSize = 32;
 
 constexpr uint64_t kTreeLevelSeed = 400;
 constexpr uint64_t kChoiceSeed = 401;
@@ -122,16 +121,17 @@ KeySet Events(const Options& options) {
   return set;
 }
 
-struct Contender {
+struct LevelContender {
   const char* name;
   const char* filter;
   size_t one_level = 0;  // The only level that the filter answers for; 0: all.
 };
-constexpr Contender kContenders[] = {{kNone, ""},
-                                     {"rocksdb_bloom_level_1", kBloom, 1},
-                                     {"rocksdb_bloom_level_2", kBloom, 2},
-                                     {"blocked_bloom", "blocked_bloom"},
-                                     {"compact", "compact"}};
+constexpr LevelContender kLevelContenders[] = {
+    {kNone, ""},
+    {"rocksdb_bloom_level_1", kBloom, 1},
+    {"rocksdb_bloom_level_2", kBloom, 2},
+    {"blocked_bloom", "blocked_bloom"},
+    {"compact", "compact"}};
 
 class LevelsBench {
  public:
@@ -147,7 +147,7 @@ class LevelsBench {
   Json Measure() {
     Json runs = Json::array();
     std::vector<double> reads_of_none(kKeyLevels);
-    for (const Contender& contender : kContenders) {
+    for (const LevelContender& contender : kLevelContenders) {
       const std::string name = contender.name;
       RocksDbOptions options;
       options.key_codec = codec_;
@@ -253,7 +253,7 @@ class LevelsBench {
     for (const Segments& segments : set_.keys) {
       const std::string key = Encoded(segments);
       if (LevelOf(Scramble(key, kTreeLevelSeed)) != level) continue;
-      database->Put(key, MakeValue(key, kValueSize));
+      database->Put(key, MakeValue(key, kLeafValueSize));
       run_.progress.Add(1);
     }
   }

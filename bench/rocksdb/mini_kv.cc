@@ -33,12 +33,11 @@ namespace {
 
 using ::mini_kv::MiniKv;
 
-constexpr double kBitsPerKey = 10;
-constexpr size_t kValueSize = 32;
-constexpr uint64_t kLevelRatio = 4;
+constexpr size_t kStoreValueSize = 32;
+constexpr uint64_t kStoreLevelRatio = 4;
 // Each choice that is made by a hash has its own seed.
 constexpr uint64_t kPutOrderSeed = 300;
-constexpr uint64_t kColumnSeed = 301;
+constexpr uint64_t kStoreColumnSeed = 301;
 constexpr uint64_t kRowSeed = 310;  // Plus the query.
 
 // The filters that a store writes.
@@ -64,7 +63,7 @@ std::vector<Filters> AllFilters() {
   }
   FileBudgetOptions budget;
   budget.budget.memory = FilterMemory::BitsPerKey(kBitsPerKey);
-  budget.size_ratio = kLevelRatio;
+  budget.size_ratio = kStoreLevelRatio;
   for (const char* family : {"blocked_bloom", "compact"}) add(family, budget);
   return all;
 }
@@ -73,13 +72,13 @@ std::vector<Filters> AllFilters() {
   ::mini_kv::Options store;
   store.memtable_size_bytes = options.quick ? 100000 : 1 << 20;
   store.level1_size_bytes = 2 * store.memtable_size_bytes;
-  store.level_ratio = kLevelRatio;
+  store.level_ratio = kStoreLevelRatio;
   store.block_size_bytes = 4096;
   return store;
 }
 
 std::string CellValue(const std::string& row, const std::string& qualifier) {
-  return MakeValue(EncodeKey(row, qualifier), kValueSize);
+  return MakeValue(EncodeKey(row, qualifier), kStoreValueSize);
 }
 
 // Fills a new store and returns its levels.
@@ -135,7 +134,7 @@ Json AskAll(const Dataset& data, Query query, const std::string& path,
   const uint64_t seed = kRowSeed + static_cast<uint64_t>(query);
   for (uint64_t i = 0; i < gets; ++i) {
     const Cell cell = data.Draw(query, Scramble(i, seed) % data.row_count(),
-                                Scramble(i, kColumnSeed));
+                                Scramble(i, kStoreColumnSeed));
     run->answers.Add(IsRight(query, cell, store.get()), QueryName(query),
                      cell.row);
     run->progress.Add(1);

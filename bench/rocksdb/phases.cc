@@ -27,7 +27,7 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr Workload kWorkloads[] = {
+constexpr Workload kPhaseWorkloads[] = {
     {"absent", 1, Choice::kUniform},
     {"half_absent", 0.5, Choice::kUniform},
     {"ycsb_c", 0, Choice::kZipf},
@@ -38,7 +38,7 @@ constexpr Workload kWorkloads[] = {
     {"scans", 0.5, Choice::kUniform, 0, false, 0.3},
     {"absent_again", 1, Choice::kUniform},
 };
-constexpr const char* kFilters[] = {
+constexpr const char* kPhaseFilters[] = {
     "compact_auto",         "composed_auto",       "none",
     "rocksdb_bloom:6",      "rocksdb_bloom:10",    "rocksdb_bloom:14",
     "rocksdb_ribbon:4",     "rocksdb_ribbon:6",    "rocksdb_ribbon:8",
@@ -50,8 +50,8 @@ constexpr const char* kFilters[] = {
 constexpr int kRounds = 8;
 // This share of the keys is overwritten between two rounds.
 constexpr double kOverwrittenShare = 0.08;
-constexpr int kLevelRatio = 10;
-constexpr int kLevel0Files = 4;
+constexpr int kPhaseLevelRatio = 10;
+constexpr int kPhaseLevel0Files = 4;
 constexpr uint64_t kFlushesOfAllKeys = 100;
 
 // A URL of some 50 to 90 bytes, of which keys of one site share the beginning.
@@ -143,7 +143,7 @@ class Subject {
   rocksdb::Options OptionsFor(const std::string& filter, double cache_share) {
     const auto [name, bits] = ParseFilter(filter, kCommand);
     TreeShape shape;  // As a user would describe it.
-    shape.size_ratio = kLevelRatio;
+    shape.size_ratio = kPhaseLevelRatio;
     const Policy policy = MakeKeyPolicy(name, bits, shape);
     const uint64_t cell_bytes = (has_urls_ ? 65 : 8) + kValueSize + 11;
     const uint64_t data_bytes = cell_bytes * keys_.key_count;
@@ -169,9 +169,9 @@ class Subject {
     flush_keys_ = keys_.key_count / kFlushesOfAllKeys;
     const uint64_t flush_bytes = flush_keys_ * cell_bytes;
     options.write_buffer_size = 64 * flush_bytes;  // Flush() flushes.
-    options.level0_file_num_compaction_trigger = kLevel0Files;
-    options.max_bytes_for_level_base = kLevel0Files * flush_bytes;
-    options.max_bytes_for_level_multiplier = kLevelRatio;
+    options.level0_file_num_compaction_trigger = kPhaseLevel0Files;
+    options.max_bytes_for_level_base = kPhaseLevel0Files * flush_bytes;
+    options.max_bytes_for_level_multiplier = kPhaseLevelRatio;
     options.target_file_size_base = 2 * flush_bytes;
     options.level_compaction_dynamic_level_bytes = true;
     return options;
@@ -214,7 +214,7 @@ Json MeasurePhases(Run* run) {
   const uint64_t operations = options.Or(options.gets, 2048, 20480);
   std::vector<std::string> filters = options.policies;
   if (filters.empty()) {
-    filters.assign(std::begin(kFilters), std::end(kFilters));
+    filters.assign(std::begin(kPhaseFilters), std::end(kPhaseFilters));
   }
   Json rows = Json::array();
   for (const bool has_urls : {false, true}) {
@@ -222,9 +222,9 @@ Json MeasurePhases(Run* run) {
       for (const std::string& filter : filters) {
         run->progress.Begin(
             "phases " + filter + (has_urls ? ", URLs" : ""),
-            std::size(kWorkloads) * static_cast<size_t>(kRounds));
+            std::size(kPhaseWorkloads) * static_cast<size_t>(kRounds));
         Subject subject(filter, has_urls, cache_share, keys, sorted, run);
-        for (const Workload& workload : kWorkloads) {
+        for (const Workload& workload : kPhaseWorkloads) {
           const uint64_t written = subject.WrittenBytes();
           std::vector<Json> rounds;
           for (int round = 0; round < kRounds; ++round) {

@@ -20,8 +20,7 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr double kBitsPerKey = 10;  // RocksDB's Bloom filters take these.
-constexpr size_t kValueSize = 32;
+constexpr size_t kCellValueSize = 32;
 constexpr uint64_t kPresentRowChecks = 50000;
 
 constexpr uint64_t kColumnChoiceSeed = 101;
@@ -136,7 +135,7 @@ class RowsBench {
       for (const uint32_t q : data_.columns(i)) {
         if (LevelOf(Scramble(data_.row(i), kLevelSeed + q)) != level) continue;
         const std::string key = EncodeKey(data_.row(i), data_.qualifier(q));
-        database->Put(key, MakeValue(key, kValueSize));
+        database->Put(key, MakeValue(key, kCellValueSize));
         run_.progress.Add(1);
       }
     }
@@ -163,8 +162,8 @@ class RowsBench {
       }
       bool is_right = found == is_present;
       if (is_right && list.query == Query::kPresentCell) {
-        is_right =
-            value == MakeValue(EncodeKey(cell.row, cell.qualifier), kValueSize);
+        is_right = value == MakeValue(EncodeKey(cell.row, cell.qualifier),
+                                      kCellValueSize);
       }
       run_.answers.Add(is_right, QueryName(list.query), cell.row);
       run_.progress.Add(1);

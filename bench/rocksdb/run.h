@@ -20,6 +20,9 @@
 
 namespace rowbloom::bench {
 
+// Filters have as many as RocksDB's Bloom filters, unless a command varies it.
+inline constexpr double kBitsPerKey = 10;
+
 // The number by a format of printf().
 std::string Number(double value, const char* format);
 

@@ -26,7 +26,6 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr double kBitsPerKey = 10;
 constexpr size_t kPutValueSize = 108;
 
 // The summaries of all policies, by numbers of one policy in one round.
@@ -84,20 +83,19 @@ rocksdb::Options PutOptions(const Policy& policy) {
 }
 
 Json Put(const std::string& policy, Run* run) {
-  using Clock = std::chrono::steady_clock;
   const uint64_t count = run->options.Or(run->options.keys, 40000, 1000000);
   run->progress.Begin("put, " + policy, count);
   const rocksdb::Options options =
       PutOptions(MakeKeyPolicy(policy, kBitsPerKey, TreeShape()));
   Database database(options, run->NewPath());
-  const Clock::time_point start = Clock::now();
+  const Latencies::Clock::time_point start = Latencies::Clock::now();
   for (uint64_t i = 0; i < count; ++i) {
     const std::string key = KeyOf(SplitMix(i));
     database.Put(key, ValueOf(key, kPutValueSize));
     run->progress.Add(1);
   }
   database.Write();
-  const std::chrono::duration<double> took = Clock::now() - start;
+  const std::chrono::duration<double> took = Latencies::Clock::now() - start;
   database.Flush();
   database.WaitForCompactions();
   run->progress.End();

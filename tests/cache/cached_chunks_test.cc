@@ -13,9 +13,9 @@ namespace rowbloom::cache {
 namespace {
 
 constexpr size_t kChunks = 3;
-constexpr size_t kCharge = 1000;
+constexpr size_t kChunkCharge = 1000;
 // Two chunks fit, three do not.
-constexpr size_t kCapacity = 2 * kCharge + kCharge / 2;
+constexpr size_t kRoomForTwo = 2 * kChunkCharge + kChunkCharge / 2;
 
 class AnyFilter : public CachedFilter {};
 
@@ -29,7 +29,7 @@ class CachedChunksTest : public ::testing::Test {
     return pause;
   }
   void Put(size_t chunk) {
-    chunks_.Put(chunk, std::make_unique<AnyFilter>(), kCharge);
+    chunks_.Put(chunk, std::make_unique<AnyFilter>(), kChunkCharge);
   }
   bool IsFound(size_t chunk) {
     const util::EpochGuard guard;
@@ -37,7 +37,7 @@ class CachedChunksTest : public ::testing::Test {
   }
 
   const std::unique_ptr<FilterCache> cache_ =
-      NewShardedLruCache({kCapacity, 0});
+      NewShardedLruCache({kRoomForTwo, 0});
   CachedChunks chunks_{{cache_.get(), 1, true}, kChunks};
 };
 

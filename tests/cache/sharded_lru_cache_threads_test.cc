@@ -23,12 +23,12 @@
 namespace rowbloom::cache {
 namespace {
 
-constexpr uint64_t kFiles = 4;
-constexpr uint64_t kKeys = 24;
+constexpr uint64_t kSharedFiles = 4;
+constexpr uint64_t kSharedKeys = 24;
 constexpr size_t kPartCharge = 50;
 constexpr size_t kParts = 3;
-constexpr size_t kCharge = 100 + kParts * kPartCharge;
-constexpr size_t kEntry = kCharge + kEntryOverheadBytes;
+constexpr size_t kSharedCharge = 100 + kParts * kPartCharge;
+constexpr size_t kSharedEntry = kSharedCharge + kEntryOverheadBytes;
 constexpr int kThreads = 16;
 constexpr int kRounds = 4000;
 
@@ -92,7 +92,7 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
   };
 
   static FilterCacheKey KeyOf(uint64_t key) {
-    return {key % kFiles, key / kFiles};
+    return {key % kSharedFiles, key / kSharedFiles};
   }
   ChunkCache& chunks() { return ChunkCache::Of(*cache_); }
 
@@ -104,7 +104,7 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
   FilterCache::Handle* Insert(uint64_t key, Shortcut* shortcut) {
     std::unique_ptr<CachedFilter> value = std::make_unique<Whole>(key);
     FilterCache::Handle* handle =
-        chunks().InsertFilter(KeyOf(key), &value, {kCharge}, shortcut);
+        chunks().InsertFilter(KeyOf(key), &value, {kSharedCharge}, shortcut);
     EXPECT_EQ(handle == nullptr, value != nullptr);
     ++(handle != nullptr ? inserts_ : rejections_);
     return handle;
@@ -133,7 +133,7 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
     std::mt19937 random(seed);
     std::vector<Held> held;
     for (int i = 0; i < kRounds; ++i) {
-      const uint64_t key = random() % kKeys;
+      const uint64_t key = random() % kSharedKeys;
       const uint32_t operation = random() % 1000;
       FilterCache::Handle* handle = nullptr;
       if (operation < 700) {
@@ -148,7 +148,7 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
       } else if (operation < 990) {
         cache_->Erase(KeyOf(key));
       } else if (operation < 992) {
-        cache_->EraseFile(key % kFiles);
+        cache_->EraseFile(key % kSharedFiles);
       } else if (GetParam().resizes) {
         cache_->SetCapacity(operation == 992 ? 0
                                              : capacity_ / (1 + random() % 4));
@@ -168,8 +168,8 @@ class CacheThreads : public ::testing::TestWithParam<Setting> {
     for (const Held& h : held) cache_->Release(h.handle);
   }
 
-  const size_t capacity_ = GetParam().entries * kEntry;
-  Shortcut shortcuts_[kKeys];
+  const size_t capacity_ = GetParam().entries * kSharedEntry;
+  Shortcut shortcuts_[kSharedKeys];
   std::atomic<uint64_t> seen_{0};
   std::atomic<uint64_t> hits_{0}, misses_{0}, inserts_{0}, rejections_{0};
   const std::unique_ptr<FilterCache> cache_ =

@@ -88,8 +88,9 @@ struct Spec {
   }
 };
 
-EncodedFilter Build(double bits_per_key, const std::vector<KeyDigest>& digests,
-                    Kernel kernel = Kernel::kBest) {
+EncodedFilter BuildFast(double bits_per_key,
+                        const std::vector<KeyDigest>& digests,
+                        Kernel kernel = Kernel::kBest) {
   return testing::BuildFilter(FilterSpec::BitsPerKey("fast", bits_per_key),
                               digests, kernel);
 }
@@ -224,7 +225,7 @@ TEST(Fast, SaturatedKeysAreThoseWhoseLineSaysSo) {
   size_t filters_with_some = 0;
   for (const double bits : kMinBits) {
     for (const auto& set : sets) {
-      const EncodedFilter filter = Build(bits, set);
+      const EncodedFilter filter = BuildFast(bits, set);
       const Spec spec{static_cast<uint32_t>(filter.descriptor.parameters)};
       uint64_t saturated = 0;
       KeyDigest last;
@@ -247,7 +248,7 @@ TEST(Fast, OneLineThatAllWantCostsTheOthersNothing) {
   std::vector<KeyDigest> digests = RandomDigests(&random, 20000);
   const uint64_t home = random();
   for (uint64_t i = 0; i < 1000; ++i) digests.push_back({home + (i << 20)});
-  const EncodedFilter filter = Build(10, digests);
+  const EncodedFilter filter = BuildFast(10, digests);
   // They are these keys, and perhaps 51 others of the same line.
   EXPECT_GE(filter.saturated_keys, 1000u);
   EXPECT_LE(filter.saturated_keys, 1200u);
@@ -257,7 +258,7 @@ TEST(Fast, TheSameKeyManyTimesFindsItsRoom) {
   Random random(61);
   std::vector<KeyDigest> digests = RandomDigests(&random, 4000);
   for (size_t i = 0; i < digests.size(); i += 2) digests[i] = digests[0];
-  EXPECT_EQ(Build(10, digests).saturated_keys, 0u);
+  EXPECT_EQ(BuildFast(10, digests).saturated_keys, 0u);
 }
 
 TEST(Fast, FewKeysManyTimesEachFindTheirRoom) {
@@ -271,7 +272,8 @@ TEST(Fast, FewKeysManyTimesEachFindTheirRoom) {
         digests.insert(digests.end(), std::begin(keys), std::end(keys));
       }
     }
-    EXPECT_EQ(Build(bits_per_key, digests).saturated_keys, 0u) << bits_per_key;
+    EXPECT_EQ(BuildFast(bits_per_key, digests).saturated_keys, 0u)
+        << bits_per_key;
   }
 }
 
@@ -280,7 +282,7 @@ TEST(Fast, AFewKeysAreCarriedAtTheFewestBits) {
   for (size_t p = 0; p < std::size(kPlanes); ++p) {
     ASSERT_EQ(FastPlanesFor(kMinBits[p]), kPlanes[p]);
     const std::vector<KeyDigest> digests = RandomDigests(&random, 200000);
-    const EncodedFilter filter = Build(kMinBits[p], digests);
+    const EncodedFilter filter = BuildFast(kMinBits[p], digests);
     const Spec spec{kPlanes[p]};
     const uint64_t line_count = filter.units.size() / 64;
     size_t carried = 0;
@@ -301,7 +303,7 @@ TEST(Fast, RateIsThatOfThePlanesAtTheFewestBits) {
   Random random(68);
   for (size_t p = 0; p < std::size(kPlanes); ++p) {
     const EncodedFilter filter =
-        Build(kMinBits[p], RandomDigests(&random, 200000));
+        BuildFast(kMinBits[p], RandomDigests(&random, 200000));
     const FilterView view = testing::ViewOf(filter);
     const double rate = std::ldexp(1, -static_cast<int>(kPlanes[p]));
     EXPECT_EQ(view.expected_fpr(), rate);
@@ -320,7 +322,7 @@ TEST(Fast, AFilterOfOneLineIsExpectedToSaturate) {
     double expected = 0;
     uint64_t positives = 0;
     for (int i = 0; i < kFilters; ++i) {
-      const EncodedFilter filter = Build(9.3, RandomDigests(&random, keys));
+      const EncodedFilter filter = BuildFast(9.3, RandomDigests(&random, keys));
       ASSERT_EQ(filter.units.size(), 64u);
       const FilterView view = testing::ViewOf(filter);
       expected = view.expected_fpr();
@@ -345,11 +347,11 @@ TEST(Fast, WithTooFewBitsItBuildsBlockedBloom) {
   Random random(70);
   const std::vector<KeyDigest> digests = RandomDigests(&random, 1000);
   for (const double bits : {1.0, 5.99}) {
-    const EncodedFilter filter = Build(bits, digests);
+    const EncodedFilter filter = BuildFast(bits, digests);
     EXPECT_EQ(filter.descriptor.family_name(), "blocked_bloom");
     EXPECT_EQ(filter.units.size(), kFastFamily.size_bytes(bits, 1000));
   }
-  EXPECT_EQ(Build(6, digests).descriptor.family_name(), "fast");
+  EXPECT_EQ(BuildFast(6, digests).descriptor.family_name(), "fast");
 }
 
 TEST(Fast, WrongPlanesAndPartsOfLinesAreRefused) {
@@ -371,7 +373,7 @@ TEST(Fast, WrongPlanesAndPartsOfLinesAreRefused) {
 }
 
 TEST(Fast, TheSmallestFilterHasTheseBytes) {
-  const EncodedFilter filter = Build(10, {DigestBytes("row")});
+  const EncodedFilter filter = BuildFast(10, {DigestBytes("row")});
   std::string descriptor;
   filter.descriptor.AppendTo(&descriptor);
   // docs/filter_families.md shows the same bytes.

@@ -20,7 +20,7 @@ namespace {
 
 using testing::NumberedRow;
 
-constexpr uint64_t kRows = 20000;
+constexpr uint64_t kAskedRows = 20000;
 
 class AskTest : public ::testing::TestWithParam<std::string_view> {
  protected:
@@ -41,7 +41,7 @@ class AskTest : public ::testing::TestWithParam<std::string_view> {
   }
 
   testing::TestFile file_{testing::BlockOptions(GetParam(), 12, 4096),
-                          testing::EvenRows(kRows)};
+                          testing::EvenRows(kAskedRows)};
   const std::unique_ptr<FilterCache> cache_ = NewShardedLruCache({8 << 20, 0});
   FilterReaderOptions options_;
   std::unique_ptr<FilterReader> reader_;
@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Families, AskTest,
 TEST_P(AskTest, AnswersAsMayContainAndNeverReads) {
   const auto other = testing::OpenOrDie(file_.memory.get(), {});
   uint64_t loads = 0;
-  for (uint64_t i = 0; i < 2 * kRows; ++i) {
+  for (uint64_t i = 0; i < 2 * kAskedRows; ++i) {
     const std::string row = NumberedRow(i);
     const FilterKey key = FilterKey::Row(row);
     FilterLoad load;
@@ -72,7 +72,7 @@ TEST_P(AskTest, AnswersAsMayContainAndNeverReads) {
   const bool has_bytes = reader_->properties().filter_size_bytes > 0;
   EXPECT_EQ(loads, has_bytes ? reader_->properties().chunk_count : 0);
   const FilterStatsSnapshot stats = reader_->stats();
-  EXPECT_EQ(stats[FilterCounter::kLookups], 2 * kRows);
+  EXPECT_EQ(stats[FilterCounter::kLookups], 2 * kAskedRows);
   EXPECT_EQ(stats[FilterCounter::kNegatives],
             other->stats()[FilterCounter::kNegatives]);
   EXPECT_EQ(stats[FilterCounter::kChunkLoads], loads);
@@ -176,7 +176,7 @@ TEST_P(AskOneChunk, ALoadThatIsNotItsOwnIsRefused) {
 }
 
 TEST_P(AskOneChunk, AnOfferForAnotherChunksKeyIsKeptAndAnswersMaybe) {
-  const std::string there = NumberedRow(2 * kRows - 10);
+  const std::string there = NumberedRow(2 * kAskedRows - 10);
   const FilterLoad load = LoadFor(*reader_, present_);
   EXPECT_EQ(reader_->Offer(load, file_.BytesOf(load), FilterKey::Row(there)),
             FilterAnswer::kMaybe);
@@ -208,7 +208,7 @@ TEST_P(AskOneChunk, WithoutRoomAnOfferAnswersAndIsNotAskedForAgainSoon) {
 // The cache holds few planes of a chunk and has room for more.
 TEST(AskGrowth, AKeyThatMemoryDeniesIsNotAskedToBeLoaded) {
   testing::TestFile file(testing::BlockOptions("compact", 12, 16384),
-                         testing::EvenRows(kRows));
+                         testing::EvenRows(kAskedRows));
   const auto cache = NewShardedLruCache({12000, 0});
   const auto reader = file.Open(testing::CachedIn(cache));
   const std::string present = NumberedRow(10);

@@ -23,7 +23,7 @@ using testing::NumberedRow;
 using testing::ReadRange;
 using testing::TestFile;
 
-constexpr uint64_t kRows = 5000;
+constexpr uint64_t kBatchRows = 5000;
 
 FilterOptions Options(std::string_view family,
                       BloomType type = BloomType::kRow) {
@@ -47,8 +47,8 @@ TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
     for (const BloomType type :
          {BloomType::kNone, BloomType::kRow, BloomType::kRowCol,
           BloomType::kRowPrefixFixedLength}) {
-      files.push_back(std::make_unique<TestFile>(Options(family, type),
-                                                 testing::EvenRows(kRows)));
+      files.push_back(std::make_unique<TestFile>(
+          Options(family, type), testing::EvenRows(kBatchRows)));
     }
   }
   testing::Random random(1);
@@ -67,7 +67,7 @@ TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
     }
     std::vector<std::string> rows;
     for (int i = 0; i < 300; ++i) {
-      rows.push_back(NumberedRow(random.Below(3 * kRows)));
+      rows.push_back(NumberedRow(random.Below(3 * kBatchRows)));
     }
     std::vector<FilterKey> keys;
     for (const std::string& row : rows) {
@@ -105,7 +105,7 @@ INSTANTIATE_TEST_SUITE_P(Capacities, ColdBatchTest,
 
 // This holds even if the cache has no room for the chunks.
 TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
-  TestFile file(Options("blocked_bloom"), testing::EvenRows(kRows));
+  TestFile file(Options("blocked_bloom"), testing::EvenRows(kBatchRows));
   const auto cache = NewShardedLruCache({GetParam(), 0});
   const auto reader =
       file.Open(testing::CachedIn(cache, FilterLoading::kAlways));
@@ -120,7 +120,7 @@ TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
 }
 
 TEST(FilterReaderBatch, LookupsThatHadToLoadCountAsMisses) {
-  TestFile file(Options("blocked_bloom"), testing::EvenRows(kRows));
+  TestFile file(Options("blocked_bloom"), testing::EvenRows(kBatchRows));
   const auto cache = NewShardedLruCache({8 << 20, 0});
   const auto reader = file.Open(testing::CachedIn(cache));
   // All keys are in one chunk, so that one batch is cold and the next one is
@@ -179,7 +179,7 @@ class StoreSource final : public RandomAccessSource {
 };
 
 TEST(FilterReaderBatch, ManyColdFilesOfOneGroupAreOneWait) {
-  const TestFile file(Options("compact"), testing::EvenRows(kRows));
+  const TestFile file(Options("compact"), testing::EvenRows(kBatchRows));
   std::vector<std::unique_ptr<StoreSource>> sources;
   std::vector<std::unique_ptr<FilterReader>> readers;
   int waits = 0;
@@ -202,7 +202,7 @@ TEST(FilterReaderBatch, ManyColdFilesOfOneGroupAreOneWait) {
 }
 
 TEST(FilterReaderBatch, AFailedReadAnswersMaybeAndIsTriedAgainByTheNext) {
-  TestFile file(Options("blocked_bloom"), testing::EvenRows(kRows));
+  TestFile file(Options("blocked_bloom"), testing::EvenRows(kBatchRows));
   const auto reader = file.Open();
   const std::vector<std::string> rows = FirstRows(*reader);
   const std::vector<FilterKey> keys = testing::RowKeys(rows);

@@ -18,7 +18,7 @@ namespace {
 using ::testing::Each;
 using ::testing::Gt;
 
-constexpr uint64_t kRows = 20000;
+constexpr uint64_t kWarmRows = 20000;
 
 class FilterWarmerTest : public ::testing::TestWithParam<std::string_view> {
  protected:
@@ -31,7 +31,7 @@ class FilterWarmerTest : public ::testing::TestWithParam<std::string_view> {
     const auto warmer = NewFilterWarmer(cache, warm);
     file_ = std::string(kOffset, 'x');
     testing::AppendBlock(testing::BlockOptions(GetParam(), 10, 4096),
-                         testing::EvenRows(kRows), &file_, warmer.get());
+                         testing::EvenRows(kWarmRows), &file_, warmer.get());
   }
 
   static constexpr uint64_t kOffset = 777;
@@ -47,7 +47,7 @@ TEST_P(FilterWarmerTest, LookupsOfAWarmFileReadNothing) {
       &counting, testing::CachedIn(cache, FilterLoading::kWhenItPays, 17),
       {kOffset});
   counting.Reset();
-  EXPECT_LT(testing::CountFalsePositives(*reader, kRows), kRows / 20);
+  EXPECT_LT(testing::CountFalsePositives(*reader, kWarmRows), kWarmRows / 20);
   EXPECT_EQ(counting.read_count(), 0u);
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 0u);
 }
@@ -65,7 +65,7 @@ TEST_P(FilterWarmerTest, ReadersTakeOverWhatAFullCacheHolds) {
       const auto reader = testing::OpenOrDie(
           memory.get(), testing::CachedIn(cache, loading, 17), {kOffset});
       cache->SetCapacity(cache->GetUsage().usage_bytes);
-      testing::CountFalsePositives(*reader, kRows);
+      testing::CountFalsePositives(*reader, kWarmRows);
       EXPECT_THAT(reader->LoadedSteps(), Each(Gt(0u)));
       EXPECT_EQ(cache->GetUsage().rejections, 0u);
       EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 0u);

@@ -32,7 +32,7 @@ namespace {
 
 using testing::NumberedRow;
 
-constexpr uint64_t kRows = 40000;
+constexpr uint64_t kForkedRows = 40000;
 constexpr int kCannotRun = 77;
 
 // Returns what run() returns in a child of fork(); -1 if it hangs or dies.
@@ -57,7 +57,7 @@ class ForkTest : public ::testing::Test {
   }
 
   bool LosesNoRow() const {
-    for (uint64_t i = 0; i < kRows; i += 7) {
+    for (uint64_t i = 0; i < kForkedRows; i += 7) {
       if (!reader_->MayContain(NumberedRow(2 * i))) return false;
     }
     return true;
@@ -65,7 +65,7 @@ class ForkTest : public ::testing::Test {
 
   const testing::TestFile file_{
       testing::BlockOptions("blocked_bloom", 10, 1024),
-      testing::EvenRows(kRows)};
+      testing::EvenRows(kForkedRows)};
   std::atomic<bool> reads_wait_{false};
   std::atomic<bool> is_reading_{false};
   const testing::HookedSource source_{file_.memory.get(), [this] {

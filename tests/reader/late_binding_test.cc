@@ -19,7 +19,7 @@ namespace {
 using ::testing::Each;
 using testing::NumberedRow;
 
-constexpr uint64_t kRows = 60000;
+constexpr uint64_t kLateRows = 60000;
 constexpr size_t kRoomForAll = 4 << 20;
 
 class LateBindingTest : public ::testing::Test {
@@ -36,7 +36,7 @@ class LateBindingTest : public ::testing::Test {
   uint64_t AskAbsent(uint64_t lookups) {
     uint64_t positives = 0;
     for (uint64_t i = 0; i < lookups; ++i) {
-      const std::string row = NumberedRow(2 * random_.Below(kRows) + 1);
+      const std::string row = NumberedRow(2 * random_.Below(kLateRows) + 1);
       if (!reader_->MayContain(row)) continue;
       ++positives;
       reader_->TellOutcome(false, 4096);
@@ -44,7 +44,7 @@ class LateBindingTest : public ::testing::Test {
     return positives;
   }
   void ExpectNothingLost() const {
-    testing::CountFalsePositives(*reader_, kRows);
+    testing::CountFalsePositives(*reader_, kLateRows);
   }
   // Sets the capacity that the index leaves.
   void SetRoom(size_t bytes) {
@@ -52,7 +52,7 @@ class LateBindingTest : public ::testing::Test {
   }
 
   testing::TestFile file_{testing::BlockOptions("compact", 12, 8192),
-                          testing::EvenRows(kRows)};
+                          testing::EvenRows(kLateRows)};
   const std::unique_ptr<FilterCache> cache_ =
       NewShardedLruCache({kRoomForAll, 0});
   std::unique_ptr<FilterReader> reader_;
@@ -99,7 +99,7 @@ TEST_F(LateBindingTest, HotChunksAreMorePrecise) {
   SetRoom(reader_->properties().filter_size_bytes / 2);
   for (int i = 0; i < 600000; ++i) {
     // 15 of 16 lookups ask for the first quarter of the rows.
-    const uint64_t range = random_.Below(16) == 0 ? kRows : kRows / 4;
+    const uint64_t range = random_.Below(16) == 0 ? kLateRows : kLateRows / 4;
     const std::string row = NumberedRow(2 * random_.Below(range) + 1);
     if (reader_->MayContain(row)) {
       reader_->TellOutcome(false, 4096);
@@ -126,7 +126,7 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   file_.source.FlipBit(second, 0);
   cache_->SetCapacity(kRoomForAll);
   std::vector<std::string> absent;
-  for (uint64_t i = 0; i < kRows; ++i) {
+  for (uint64_t i = 0; i < kLateRows; ++i) {
     const std::string row = NumberedRow(2 * i + 1);
     if (reader_->ChunkOf(FilterKey::Row(row)) == cut - steps.begin()) {
       absent.push_back(row);

@@ -23,15 +23,16 @@ using testing::NumberedRow;
 using testing::Random;
 using testing::TestFile;
 
-constexpr uint64_t kRows = 3000;
+constexpr uint64_t kMixedRows = 3000;
 constexpr int kRounds = 6000;
 
 class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
  protected:
   MixedThreads() {
     for (const char* family : {"compact", "blocked_bloom", "compact", "fast"}) {
-      files_.push_back(std::make_unique<TestFile>(
-          testing::BlockOptions(family, 12, 1024), testing::EvenRows(kRows)));
+      files_.push_back(
+          std::make_unique<TestFile>(testing::BlockOptions(family, 12, 1024),
+                                     testing::EvenRows(kMixedRows)));
       need_ += 2 * files_.back()->bytes.size();
     }
     cache_ = NewShardedLruCache({need_, 1});
@@ -53,7 +54,7 @@ class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
   }
 
   void Ask(const FilterReader& reader, Random* random) {
-    const uint64_t number = random->Below(2 * kRows);
+    const uint64_t number = random->Below(2 * kMixedRows);
     const std::string row = NumberedRow(number);
     const FilterKey key = FilterKey::Row(row);
     const bool answer = reader.MayContain(key);
@@ -68,7 +69,9 @@ class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
   void AskBatch(Random* random) {
     constexpr size_t kSize = 64;
     std::vector<std::string> rows(kSize);
-    for (std::string& row : rows) row = NumberedRow(2 * random->Below(kRows));
+    for (std::string& row : rows) {
+      row = NumberedRow(2 * random->Below(kMixedRows));
+    }
     const std::vector<FilterKey> keys = testing::RowKeys(rows);
     std::vector<FilterQuestion> questions;
     for (const FilterKey& key : keys) {
@@ -164,9 +167,12 @@ TEST_P(MixedThreads, LoseNoRowAndNoCountAndHeal) {
   for (const auto& file : files_) file->source.Heal();
   for (const auto& reader : readers_) {
     // Chunks that failed again and again wait for the next try.
-    for (int i = 0; i < 10; ++i) testing::CountFalsePositives(*reader, kRows);
-    EXPECT_LT(testing::CountFalsePositives(*reader, kRows), kRows / 20);
-    lookups_ += 11 * (2 * kRows - 1);
+    for (int i = 0; i < 10; ++i) {
+      testing::CountFalsePositives(*reader, kMixedRows);
+    }
+    EXPECT_LT(testing::CountFalsePositives(*reader, kMixedRows),
+              kMixedRows / 20);
+    lookups_ += 11 * (2 * kMixedRows - 1);
   }
   readers_.clear();
   cache_->SetCapacity(0);

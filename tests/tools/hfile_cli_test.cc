@@ -20,10 +20,10 @@ namespace rowbloom {
 namespace {
 
 using Json = nlohmann::json;
-using testing::_;
-using testing::AllOf;
-using testing::Eq;
-using testing::HasSubstr;
+using ::testing::_;
+using ::testing::AllOf;
+using ::testing::Eq;
+using ::testing::HasSubstr;
 
 class HFileCliTest : public ToolTest {
  protected:

@@ -35,7 +35,7 @@ std::shared_ptr<const rdb::FilterPolicy> Native() {
   return NewRocksDbFilterPolicy(NativeOptions());
 }
 
-std::shared_ptr<const rdb::FilterPolicy> Composed() {
+std::shared_ptr<const rdb::FilterPolicy> ComposedPolicy() {
   return NewRocksDbComposedPolicy({});
 }
 
@@ -137,7 +137,7 @@ TEST_P(DbBudgetHeld, OnAverage) {
   if (c.is_universal) {
     db.options.compaction_style = rdb::kCompactionStyleUniversal;
   }
-  db.Open(c.is_native ? Native() : Composed(), c.with_listener);
+  db.Open(c.is_native ? Native() : ComposedPolicy(), c.with_listener);
   const Held held = Grow(&db, c.inserts, 80);
   EXPECT_LE(held.mean, c.most * kBits);
   EXPECT_LE(held.most, (c.most + 0.05) * kBits);
@@ -204,7 +204,7 @@ void Fill(BudgetDb* db, size_t flushes) {
 TEST(DbBudget, KeysAreFoundAtEveryLevel) {
   for (const bool is_native : {true, false}) {
     BudgetDb db;
-    db.Open(is_native ? Native() : Composed(), /*with_listener=*/true);
+    db.Open(is_native ? Native() : ComposedPolicy(), /*with_listener=*/true);
     constexpr size_t kFlushes = 20;
     Fill(&db, kFlushes);
     for (uint64_t number = 0; number < kFlushes * kKeysOfFlush; ++number) {

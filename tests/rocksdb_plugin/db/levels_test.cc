@@ -26,7 +26,7 @@ using Segments = std::vector<std::string>;
 
 constexpr int kTenants = 6;
 constexpr int kUsers = 8;
-constexpr int kRows = 6;
+constexpr int kRowsOfUser = 6;
 constexpr char kCodec[] =
     "tenant.fixed:4,user.delimiter:/,row.length:4,cell.rest";
 
@@ -52,7 +52,7 @@ void SetCodec(TestDb* db, std::string_view codec = kCodec) {
 
 // Writes each row of a user into another SST.
 void Fill(TestDb* db) {
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kRowsOfUser; ++row) {
     for (int tenant = 0; tenant < kTenants; ++tenant) {
       for (int user = 0; user < kUsers; ++user) {
         db->Put(Encoded(*db, Path(tenant, user, row)), "value");
@@ -77,7 +77,7 @@ std::vector<size_t> CountByLevel(const TestDb& db) {
     size_t count = 0;
     for (int tenant = 0; tenant < kTenants; ++tenant) {
       for (int user = 0; user < kUsers; ++user) {
-        for (int row = 0; row < kRows; ++row) {
+        for (int row = 0; row < kRowsOfUser; ++row) {
           count += Count(rows.Scan({}, Views(Path(tenant, user, row), level)));
         }
       }
@@ -88,8 +88,8 @@ std::vector<size_t> CountByLevel(const TestDb& db) {
 }
 
 std::vector<size_t> AllPresent() {
-  constexpr size_t kAll = kTenants * kUsers * kRows;
-  return {kAll * kUsers * kRows, kAll * kRows, kAll, kAll};
+  constexpr size_t kAll = kTenants * kUsers * kRowsOfUser;
+  return {kAll * kUsers * kRowsOfUser, kAll * kRowsOfUser, kAll, kAll};
 }
 
 // Makes the last of the first `level` segments one that nothing begins with.
@@ -121,7 +121,8 @@ TEST(DbLevels, ScansOfEachLevelFindAllKeysAndReadNoFilesWithoutThem) {
           }
         }
         // Nearly each file says no; it may lie before or behind the prefix.
-        EXPECT_GT(db.Useful() - useful, kTenants * kUsers * kRows * 8 / 10)
+        EXPECT_GT(db.Useful() - useful,
+                  kTenants * kUsers * kRowsOfUser * 8 / 10)
             << "level " << level << " partitioned " << partitioned;
       }
       db.Compact();
@@ -141,7 +142,7 @@ TEST(DbLevels, GetsAskTheLongestLevel) {
     EXPECT_FALSE(db.Has(Encoded(db, Absent(Path(1, user, 2), 4))));
   }
   // Absent keys spare all files, present ones those of the other rows.
-  EXPECT_GE(db.Useful() - useful, kUsers * kRows * 3 / 2);
+  EXPECT_GE(db.Useful() - useful, kUsers * kRowsOfUser * 3 / 2);
 }
 
 TEST(DbLevels, ScansOfRowsOfAFixedLengthAskTheFilter) {
@@ -353,7 +354,8 @@ TEST(DbLevels, FiltersOfOtherPoliciesAreAskedForTheFirstLevel) {
   bool exists = true;
   ASSERT_TRUE(db.Rows().Exists({}, {"t101", "u100"}, &exists).ok());
   EXPECT_FALSE(exists);
-  EXPECT_GE(db.Useful() - useful, kRows - 1);  // The tenant does not exist.
+  EXPECT_GE(db.Useful() - useful,
+            kRowsOfUser - 1);  // The tenant does not exist.
 }
 
 TEST(DbLevels, AnotherKeyCodecLosesNothing) {
@@ -419,7 +421,7 @@ TEST(DbLevels, TableAndReportSayTheFilterKeysOfAllLevels) {
   SetCodec(&db);
   db.Open();
   Fill(&db);
-  EXPECT_EQ(db.FilterEntries(), kRows * kTenants * (1 + 3 * kUsers));
+  EXPECT_EQ(db.FilterEntries(), kRowsOfUser * kTenants * (1 + 3 * kUsers));
   const auto report = VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
   ASSERT_TRUE(report.ok());
   EXPECT_NE(report->expected.ToString().find(

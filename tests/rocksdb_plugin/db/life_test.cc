@@ -24,25 +24,27 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kRows = 700;
+constexpr int kLifeRows = 700;
 
-// Return how many of the kRows present rows a Get, or a scan, finds.
+// Return how many of the kLifeRows present rows a Get, or a scan, finds.
 int GetsThatFind(const TestDb& db) {
   int found = 0;
-  for (int row = 0; row < kRows; ++row) found += db.Has(db.Key(Row(row), "q"));
+  for (int row = 0; row < kLifeRows; ++row) {
+    found += db.Has(db.Key(Row(row), "q"));
+  }
   return found;
 }
-int ScansThatFind(const TestDb& db) {
+int RowScansThatFind(const TestDb& db) {
   int found = 0;
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kLifeRows; ++row) {
     found += ScanRow(db, Scan::kPlain, Row(row)).size() == 1;
   }
   return found;
 }
 void ExpectAllFound(const TestDb& db, bool filled = true) {
-  EXPECT_EQ(GetsThatFind(db), filled ? kRows : 0);
-  EXPECT_EQ(ScansThatFind(db), filled ? kRows : 0);
-  for (int row = 0; row < kRows; ++row) {
+  EXPECT_EQ(GetsThatFind(db), filled ? kLifeRows : 0);
+  EXPECT_EQ(RowScansThatFind(db), filled ? kLifeRows : 0);
+  for (int row = 0; row < kLifeRows; ++row) {
     EXPECT_FALSE(db.Has(db.Key(Row(row), "absent")));
     EXPECT_TRUE(ScanRow(db, Scan::kPlain, Row(row) + "absent").empty());
   }
@@ -52,21 +54,21 @@ TEST(DbLife, FilesOfEachFamilyAreAskedForColumnsByGetsAndForRowsByScans) {
   TestDb db;
   for (const FilterSpec& policy : SpecsOfEachFamily()) {
     db.set_up.filter.filter_spec = policy;
-    db.OpenAndFill(kRows);
+    db.OpenAndFill(kLifeRows);
   }
   ExpectAllFound(db);
   const uint64_t files = db.Properties().size();
   EXPECT_EQ(files, SpecsOfEachFamily().size());
-  EXPECT_EQ(db.FilterEntries(), files * 2 * kRows);  // Rows and columns.
+  EXPECT_EQ(db.FilterEntries(), files * 2 * kLifeRows);  // Rows and columns.
   // At ten bits per key, one absent key in a hundred passes.
-  EXPECT_GT(db.Ticker(rdb::BLOOM_FILTER_USEFUL), files * kRows * 95 / 100);
-  EXPECT_GT(db.PrefixUseful(), files * kRows * 95 / 100);
+  EXPECT_GT(db.Ticker(rdb::BLOOM_FILTER_USEFUL), files * kLifeRows * 95 / 100);
+  EXPECT_GT(db.PrefixUseful(), files * kLifeRows * 95 / 100);
 }
 
 TEST(DbLife, StockBloomAndOursReadPastEachOther) {
   TestDb db;
   db.set_up.extractor_type = BloomType::kRow;
-  db.OpenAndFill(kRows);
+  db.OpenAndFill(kLifeRows);
   db.set_up.other_policy = StockBloom();
   db.Open();
   uint64_t before = db.Useful();
@@ -190,7 +192,7 @@ TEST(DbLife, FiltersThatAreNotUnderstoodAnswerMaybe) {
       db.set_up.partitioned = partitioned;
       const auto policy = std::make_shared<TamperingPolicy>(tampering.tamper);
       db.set_up.other_policy = policy;
-      db.OpenAndFill(kRows);
+      db.OpenAndFill(kLifeRows);
       if (partitioned) {
         EXPECT_GT(policy->finished(), 10);
       }
@@ -225,7 +227,7 @@ TEST(DbLife, FiltersDamagedOnDiskLoseNoRow) {
       std::vector<std::string> filters;
       db.set_up.other_policy = std::make_shared<TamperingPolicy>(
           [&](std::string* filter) { filters.push_back(*filter); });
-      db.OpenAndFill(kRows);
+      db.OpenAndFill(kLifeRows);
       EXPECT_EQ(filters.size() > 1, partitioned);
       db.DamageOnDisk(filters);
       db.set_up.other_policy.reset();
@@ -257,10 +259,10 @@ TEST(DbLife, NoRowIsLostWithoutThePluginNorWhenItIsBack) {
       TestDb db;
       db.set_up.partitioned = partitioned;
       db.set_up.filter.bloom_type = db.set_up.extractor_type = type;
-      db.OpenAndFill(kRows);
+      db.OpenAndFill(kLifeRows);
       OpenWithoutPlugin(&db);
       ExpectAllFound(db);
-      db.Fill(kRows);  // A second file, which has no filter.
+      db.Fill(kLifeRows);  // A second file, which has no filter.
       ExpectAllFound(db);
       EXPECT_EQ(db.Useful(), 0);
       db.Open();  // One file with a filter, one without.
@@ -302,7 +304,7 @@ TEST(DbLife, PoliciesThatTakeTurnsLoseNoRow) {
         db.Open();
       }
       ExpectAllFound(db, turn > 0);
-      db.Fill(kRows);
+      db.Fill(kLifeRows);
     }
     EXPECT_EQ(db.Properties().size(), policies.size() + 1);
     ExpectAllFound(db);
@@ -320,7 +322,7 @@ TEST(DbLife, ReadersInASharedCacheOutliveDatabaseAndPolicy) {
     db.set_up.block_cache = cache;
     db.set_up.cache_filter_blocks = true;
     db.set_up.partitioned = partitioned;
-    db.OpenAndFill(kRows);
+    db.OpenAndFill(kLifeRows);
     ExpectAllFound(db);
     db.Close();  // The policy dies with the options.
     EXPECT_GT(cache->GetUsage(), 0);
@@ -329,12 +331,12 @@ TEST(DbLife, ReadersInASharedCacheOutliveDatabaseAndPolicy) {
     db.set_up.extractor = false;
     db.Open();
     int found = 0;
-    for (int row = 0; row < kRows; ++row) {
+    for (int row = 0; row < kLifeRows; ++row) {
       std::string key;
       ASSERT_TRUE(KeyCodec::Ordered().Encode(Row(row), "q", &key).ok());
       found += db.Has(key);
     }
-    EXPECT_EQ(found, kRows);
+    EXPECT_EQ(found, kLifeRows);
     db.Close();
   }
 }
@@ -345,7 +347,7 @@ TEST(DbLife, OptionsFileRoundTrips) {
   db.set_up.filter.bloom_type = db.set_up.extractor_type = BloomType::kRow;
   db.set_up.filter.key_codec = KeyCodec::Delimiter(';');
   db.set_up.filter.filter_spec = FilterSpec::TargetFpr("compact", 0.003);
-  db.OpenAndFill(kRows);
+  db.OpenAndFill(kLifeRows);
   db.Close();
 
   rdb::ConfigOptions config;
@@ -365,18 +367,18 @@ TEST(DbLife, OptionsFileRoundTrips) {
   EXPECT_TRUE(CheckRocksDbOptions(options).ok());
 
   db.Open(options);
-  db.Fill(kRows);
-  EXPECT_EQ(GetsThatFind(db), kRows);
+  db.Fill(kLifeRows);
+  EXPECT_EQ(GetsThatFind(db), kLifeRows);
   for (const auto& properties : db.Properties()) {
     EXPECT_EQ(properties->filter_policy_name, "rowbloom");
-    EXPECT_EQ(properties->num_filter_entries, kRows);
+    EXPECT_EQ(properties->num_filter_entries, kLifeRows);
   }
 }
 
 // This is why programs must register before they load options.
 TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
   TestDb db;
-  db.OpenAndFill(kRows);
+  db.OpenAndFill(kLifeRows);
   db.Close();
   rdb::ConfigOptions config;
   config.registry = StockRegistry();
@@ -387,7 +389,7 @@ TEST(DbLife, OptionsLoadedWithoutRegistrationLackTheFilterAndLoseNoRow) {
   EXPECT_EQ(options.prefix_extractor, nullptr);
   db.Open(options);
   ExpectAllFound(db);
-  db.Fill(kRows);
+  db.Fill(kLifeRows);
   db.Compact();
   ExpectAllFound(db);
   EXPECT_EQ(db.FilterBytes(), 0);
@@ -398,10 +400,12 @@ TEST(DbLife, IngestedFilesAreFiltered) {
   TestDb db;
   db.Open();
   std::vector<std::string> keys;
-  for (int row = 0; row < kRows; ++row) keys.push_back(db.Key(Row(row), "q"));
+  for (int row = 0; row < kLifeRows; ++row) {
+    keys.push_back(db.Key(Row(row), "q"));
+  }
   db.Ingest(keys);
   ExpectAllFound(db);
-  EXPECT_GT(db.Useful(), kRows);
+  EXPECT_GT(db.Useful(), kLifeRows);
 }
 
 TEST(DbLife, ReadersServeManyThreadsWhileFilesComeAndGo) {
@@ -409,7 +413,7 @@ TEST(DbLife, ReadersServeManyThreadsWhileFilesComeAndGo) {
   db.set_up.partitioned = true;
   db.set_up.cache_filter_blocks = true;
   db.set_up.block_cache = rdb::NewLRUCache(64 << 10);
-  db.OpenAndFill(kRows);
+  db.OpenAndFill(kLifeRows);
   std::vector<int> found(3, 0);
   std::vector<std::thread> threads;
   for (int thread = 0; thread < 3; ++thread) {
@@ -418,11 +422,11 @@ TEST(DbLife, ReadersServeManyThreadsWhileFilesComeAndGo) {
     });
   }
   for (int round = 0; round < 4; ++round) {
-    db.Fill(kRows);
+    db.Fill(kLifeRows);
     db.Compact();
   }
   for (std::thread& thread : threads) thread.join();
-  for (int count : found) EXPECT_EQ(count, 4 * kRows);
+  for (int count : found) EXPECT_EQ(count, 4 * kLifeRows);
 }
 
 }  // namespace

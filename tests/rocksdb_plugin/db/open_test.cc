@@ -30,7 +30,7 @@ namespace {
 using rdb::DB;
 using rdb::Status;
 
-constexpr int kRows = 400;
+constexpr int kOpenRows = 400;
 
 // Two handles to the same file system. Each way to open a database leaves
 // `reader` open, with all rows in it.
@@ -49,7 +49,7 @@ struct Handles {
 // Writes every other row, beginning with `first`: the ranges of two such files
 // overlap.
 void WriteFile(TestDb* db, int first) {
-  for (int row = first; row < kRows; row += 2) {
+  for (int row = first; row < kOpenRows; row += 2) {
     db->Put(db->Key(Row(row), "q"), "value of " + Row(row));
   }
   db->Flush();
@@ -106,7 +106,7 @@ void Follower(Handles* handles) {
   ASSERT_TRUE(status.ok()) << status.ToString();
   handles->reader.Adopt(std::move(opened));
   WriteFile(&handles->writer, 1);
-  const std::string last = handles->reader.Key(Row(kRows - 1), "q");
+  const std::string last = handles->reader.Key(Row(kOpenRows - 1), "q");
   for (int tries = 0; tries < 3000 && !handles->reader.Has(last); ++tries) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }
@@ -205,7 +205,7 @@ void WriteInTransactions(TransactionDb* db, const TestDb& keys) {
   for (int first = 0; first < 2; ++first) {
     const std::unique_ptr<rdb::Transaction> transaction(
         db->BeginTransaction(rdb::WriteOptions()));
-    for (int row = first; row < kRows; row += 2) {
+    for (int row = first; row < kOpenRows; row += 2) {
       ASSERT_TRUE(
           transaction->Put(keys.Key(Row(row), "q"), "value of " + Row(row))
               .ok());
@@ -283,7 +283,7 @@ TEST_P(DbOpen, RowsAreFoundAndFiltersAreAsked) {
   const RocksDbRows rows = db_.Rows();
   const uint64_t useful_before = db_.Ticker(rdb::BLOOM_FILTER_USEFUL);
   const uint64_t prefix_useful_before = db_.PrefixUseful();
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kOpenRows; ++row) {
     EXPECT_TRUE(db_.Has(db_.Key(Row(row), "q"))) << Row(row);
     EXPECT_FALSE(db_.Has(db_.Key(Row(row), "absent"))) << Row(row);
     bool exists = false;
@@ -297,8 +297,8 @@ TEST_P(DbOpen, RowsAreFoundAndFiltersAreAsked) {
   }
   // At ten bits per key, one absent key in a hundred passes.
   EXPECT_GT(db_.Ticker(rdb::BLOOM_FILTER_USEFUL) - useful_before,
-            kRows * 9 / 10);
-  EXPECT_GT(db_.PrefixUseful() - prefix_useful_before, kRows * 9 / 10);
+            kOpenRows * 9 / 10);
+  EXPECT_GT(db_.PrefixUseful() - prefix_useful_before, kOpenRows * 9 / 10);
 }
 
 TEST_P(DbOpen, FilesHaveFiltersOfThePolicy) {

@@ -15,7 +15,7 @@
 namespace rowbloom::testing {
 namespace {
 
-constexpr int kRows = 4000;
+constexpr int kPartitionedRows = 4000;
 
 DbSetUp Partitioned(BloomType type, bool whole_key_filtering) {
   DbSetUp set_up;
@@ -25,9 +25,9 @@ DbSetUp Partitioned(BloomType type, bool whole_key_filtering) {
   return set_up;
 }
 
-void Fill(TestDb* db) {
+void FillPartitions(TestDb* db) {
   db->Open();
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kPartitionedRows; ++row) {
     if (row % 3 == 0) db->Put(Row(row) + '\0', "holds a row only");
     db->Put(db->Key(Row(row), "q", "version"), std::string(20, 'v'));
   }
@@ -50,7 +50,7 @@ TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
           },
           db.set_up.filter);
       db.set_up.other_policy = policy;
-      Fill(&db);
+      FillPartitions(&db);
       EXPECT_LE(largest, asked * 14 / 10) << SetUpName(db.set_up);
       EXPECT_GT(db.FilterBytes(), asked * policy->finished() / 2)
           << SetUpName(db.set_up);
@@ -64,7 +64,7 @@ TEST(DbPartition, ControlWithEmptySlicesDeniesKeysThatAreThere) {
   db.set_up = Partitioned(BloomType::kRow, true);
   db.set_up.other_policy = std::make_shared<TamperingPolicy>(
       [](std::string* filter) { filter->clear(); }, db.set_up.filter);
-  Fill(&db);
+  FillPartitions(&db);
   EXPECT_FALSE(db.Has(db.Key(Row(7), "q", "version")));
 }
 
@@ -78,14 +78,14 @@ TEST(DbPartition, EachKeyIsFoundInManyPartitions) {
         int partitions = 0;
         db.set_up.other_policy = std::make_shared<TamperingPolicy>(
             [&](std::string*) { ++partitions; }, db.set_up.filter);
-        Fill(&db);
+        FillPartitions(&db);
         EXPECT_EQ(db.Properties().size(), 1);
         EXPECT_GT(partitions, 10) << SetUpName(db.set_up);
         int found = 0;
-        for (int row = 0; row < kRows; ++row) {
+        for (int row = 0; row < kPartitionedRows; ++row) {
           found += db.Has(db.Key(Row(row), "q", "version"));
         }
-        EXPECT_EQ(found, kRows) << SetUpName(db.set_up);
+        EXPECT_EQ(found, kPartitionedRows) << SetUpName(db.set_up);
       }
     }
   }
@@ -96,7 +96,7 @@ TEST(DbPartition, EachKeyIsFoundInManyPartitions) {
 // behind the row.
 int FoundBackwards(const TestDb& db, bool column) {
   int found = 0;
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kPartitionedRows; ++row) {
     std::string target;
     EXPECT_TRUE(KeyCodec::Ordered().UpperBound({Row(row)}, &target).ok());
     if (column) {
@@ -117,11 +117,11 @@ TEST(DbPartition, ControlWithStockBloomLosesRowsBackwards) {
   db.set_up = Partitioned(BloomType::kRow, false);
   db.set_up.shorten_separators = false;
   db.set_up.other_policy = StockBloom();
-  Fill(&db);
+  FillPartitions(&db);
   if (kRocksDbRelease < 905) {
-    EXPECT_LT(FoundBackwards(db, false), kRows);
+    EXPECT_LT(FoundBackwards(db, false), kPartitionedRows);
   } else {
-    EXPECT_EQ(FoundBackwards(db, false), kRows);
+    EXPECT_EQ(FoundBackwards(db, false), kPartitionedRows);
   }
 }
 
@@ -132,9 +132,11 @@ TEST(DbPartition, RowsAndColumnsAreFoundBackwards) {
         TestDb db;
         db.set_up = Partitioned(type, whole);
         db.set_up.shorten_separators = shorten;
-        Fill(&db);
-        EXPECT_EQ(FoundBackwards(db, false), kRows) << SetUpName(db.set_up);
-        EXPECT_EQ(FoundBackwards(db, true), kRows) << SetUpName(db.set_up);
+        FillPartitions(&db);
+        EXPECT_EQ(FoundBackwards(db, false), kPartitionedRows)
+            << SetUpName(db.set_up);
+        EXPECT_EQ(FoundBackwards(db, true), kPartitionedRows)
+            << SetUpName(db.set_up);
       }
     }
   }
@@ -143,12 +145,12 @@ TEST(DbPartition, RowsAndColumnsAreFoundBackwards) {
 TEST(DbPartition, ColumnsAreFoundForwards) {
   TestDb db;
   db.set_up = Partitioned(BloomType::kRowCol, true);
-  Fill(&db);
+  FillPartitions(&db);
   int found = 0;
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kPartitionedRows; ++row) {
     found += ScanFindsColumn(db, Row(row), "q");
   }
-  EXPECT_EQ(found, kRows);
+  EXPECT_EQ(found, kPartitionedRows);
   EXPECT_GT(db.PrefixChecks(), 0);
 }
 

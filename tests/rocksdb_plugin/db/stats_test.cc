@@ -26,13 +26,13 @@ using rdb::PinnableSlice;
 using ::testing::HasSubstr;
 using C = FilterCounter;
 
-constexpr int kRows = 400;
+constexpr int kCountedRows = 400;
 
 // Writes rows 0, 2, 4, ... at `level`, and keys at its edges, so that lookups
 // of all rows ask its files.
 void FillLevel(TestDb* db, int level, const std::string& qualifier) {
   db->Put(db->Key("a", qualifier), "");
-  for (int row = 0; row < kRows; row += 2) {
+  for (int row = 0; row < kCountedRows; row += 2) {
     db->Put(db->Key(Row(row), qualifier), "value");
   }
   db->Put(db->Key("z", qualifier), "");
@@ -62,8 +62,8 @@ std::map<std::string, uint64_t> TickersOf(TestDb* db) {
   const RocksDbRows rows = db->Rows();
   std::vector<RocksDbCellName> names;
   std::vector<std::string> row_names;
-  for (int row = 0; row < kRows; ++row) row_names.push_back(Row(row));
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kCountedRows; ++row) row_names.push_back(Row(row));
+  for (int row = 0; row < kCountedRows; ++row) {
     names.push_back({row_names[row], "q"});
     PinnableSlice value;
     EXPECT_EQ(rows.GetCell({}, Row(row), "q", &value).ok(), row % 2 == 0);
@@ -73,13 +73,13 @@ std::map<std::string, uint64_t> TickersOf(TestDb* db) {
   std::vector<rdb::Status> statuses;
   rows.MultiGetCells({}, names, &values, &statuses);
   take("multiget");
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kCountedRows; ++row) {
     bool exists = false;
     EXPECT_TRUE(rows.RowExists({}, Row(row), &exists).ok());
     EXPECT_EQ(exists, row % 2 == 0);
   }
   take("scan");
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kCountedRows; ++row) {
     EXPECT_EQ(ScanRow(*db, Scan::kTotalOrder, Row(row)).size(), row % 2 == 0);
   }
   take("total order");
@@ -107,27 +107,27 @@ TEST(DbStats, TickersCountWhatTheyCountWithStockBloom) {
       std::map<std::string, uint64_t>& t = tickers[0];
       if (!whole && kRocksDbRelease >= 803) {
         EXPECT_EQ(t["get: useful"], 0);
-        EXPECT_EQ(t["get: prefix checked"], kRows);
-        EXPECT_EQ(t["get: prefix useful"], kRows / 2);
+        EXPECT_EQ(t["get: prefix checked"], kCountedRows);
+        EXPECT_EQ(t["get: prefix useful"], kCountedRows / 2);
         EXPECT_EQ(t["multiget: true positive"], 0);
       } else {
-        EXPECT_EQ(t["get: useful"], kRows / 2);
-        EXPECT_EQ(t["get: positive"], kRows / 2);
-        EXPECT_EQ(t["get: true positive"], kRows / 2);
+        EXPECT_EQ(t["get: useful"], kCountedRows / 2);
+        EXPECT_EQ(t["get: positive"], kCountedRows / 2);
+        EXPECT_EQ(t["get: true positive"], kCountedRows / 2);
         EXPECT_EQ(t["get: prefix checked"], 0);
-        EXPECT_EQ(t["multiget: true positive"], kRows / 2);
+        EXPECT_EQ(t["multiget: true positive"], kCountedRows / 2);
       }
       if (whole) {
-        EXPECT_EQ(t["multiget: useful"], kRows / 2);
-        EXPECT_EQ(t["multiget: positive"], kRows / 2);
+        EXPECT_EQ(t["multiget: useful"], kCountedRows / 2);
+        EXPECT_EQ(t["multiget: positive"], kCountedRows / 2);
         EXPECT_EQ(t["multiget: prefix checked"], 0);
       } else {
         EXPECT_EQ(t["multiget: useful"], 0);
-        EXPECT_EQ(t["multiget: prefix checked"], kRows);
-        EXPECT_EQ(t["multiget: prefix useful"], kRows / 2);
+        EXPECT_EQ(t["multiget: prefix checked"], kCountedRows);
+        EXPECT_EQ(t["multiget: prefix useful"], kCountedRows / 2);
       }
-      EXPECT_EQ(t["scan: prefix checked"], kRows);
-      EXPECT_EQ(t["scan: prefix useful"], kRows / 2);
+      EXPECT_EQ(t["scan: prefix checked"], kCountedRows);
+      EXPECT_EQ(t["scan: prefix useful"], kCountedRows / 2);
       EXPECT_EQ(t["scan: useful"], 0);
       EXPECT_EQ(t["total order: prefix checked"], 0);
     }
@@ -150,7 +150,7 @@ void OpenWithThreeLevels(TestDb* db, double bits_per_key) {
 
 // Gets cells, of which half are absent; each get asks for a column.
 void GetAll(const RocksDbRows& rows) {
-  for (int row = 0; row < kRows; row += 2) {
+  for (int row = 0; row < kCountedRows; row += 2) {
     for (const char* qualifier : {"a", "b", "c", "absent", "none", "nil"}) {
       PinnableSlice value;
       EXPECT_EQ(rows.GetCell({}, Row(row), qualifier, &value).ok(),
@@ -182,7 +182,7 @@ TEST(DbStats, GetsAreCountedAtTheLevelsThatTheyAsk) {
   ExpectAsTickers(db, stats);
   const std::map<int, FilterStatsSnapshot> levels = stats.Levels();
   ASSERT_EQ(levels.size(), 3);
-  constexpr uint64_t kGets = kRows / 2;  // For each of six columns.
+  constexpr uint64_t kGets = kCountedRows / 2;  // For each of six columns.
   // All gets ask the files of d and a; all but those of a ask that of b; those
   // of c and of absent columns ask that of c.
   const std::map<int, std::array<uint64_t, 3>> expected = {
@@ -206,7 +206,9 @@ TEST(DbStats, FalsePositivesOfEachLevelAreThoseOfTheTickers) {
     const RocksDbRows rows = db.Rows({&stats, 1});
     if (batched) {
       std::vector<std::string> row_names;
-      for (int row = 0; row < kRows; ++row) row_names.push_back(Row(row));
+      for (int row = 0; row < kCountedRows; ++row) {
+        row_names.push_back(Row(row));
+      }
       std::vector<RocksDbCellName> names;
       for (const std::string& row : row_names) {
         names.push_back({row, "b"});
@@ -277,26 +279,26 @@ TEST(DbStats, ScansThatFindNothingAreCountedWithoutALevel) {
   FilterStats stats;
   const RocksDbRows rows = db.Rows({&stats, 1});
   bool exists = false;
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kCountedRows; ++row) {
     ASSERT_TRUE(rows.RowExists({}, Row(row), &exists).ok());
     EXPECT_EQ(exists, row % 2 == 0);
   }
   FilterStats of_cells;
   const int64_t useful = db.PrefixUseful();
-  for (int row = 1; row < kRows; row += 2) {
+  for (int row = 1; row < kCountedRows; row += 2) {
     PinnableSlice value;
     EXPECT_TRUE(db.Rows({&of_cells, 1})
                     .GetNewestCell({}, Row(row), "a", &value)
                     .IsNotFound());
   }
-  EXPECT_EQ(Sum(of_cells, C::kLookups), kRows / 2 * 4);
+  EXPECT_EQ(Sum(of_cells, C::kLookups), kCountedRows / 2 * 4);
   EXPECT_EQ(Sum(of_cells, C::kNegatives), db.PrefixUseful() - useful);
   EXPECT_EQ(Sum(stats, C::kNegatives), useful);
   const std::map<int, FilterStatsSnapshot> levels = stats.Levels();
   ASSERT_EQ(levels.size(), 1);
   const FilterStatsSnapshot& s = levels.at(FilterStats::kUnknownLevel);
   // These are the lookups of absent rows, in four files.
-  EXPECT_EQ(s[C::kLookups], kRows / 2 * 4);
+  EXPECT_EQ(s[C::kLookups], kCountedRows / 2 * 4);
   EXPECT_EQ(s[C::kNegatives], useful);
   EXPECT_EQ(s[C::kFalsePositives], s[C::kLookups] - s[C::kNegatives]);
   EXPECT_GT(s[C::kFalsePositives], 0);

@@ -18,7 +18,7 @@
 namespace rowbloom::testing {
 namespace {
 
-constexpr int kRows = 500;
+constexpr int kReadRows = 500;
 
 rdb::ReadOptions Unverified() {
   rdb::ReadOptions read;
@@ -31,7 +31,7 @@ rdb::ReadOptions Unverified() {
 void OpenDamaged(TestDb* db) {
   db->set_up.cache_filter_blocks = true;
   db->Open();
-  db->Fill(kRows);
+  db->Fill(kReadRows);
   db->Compact();
   const std::string path = db->PathOfOnlySst();
   db->Close();
@@ -50,7 +50,7 @@ void OpenDamaged(TestDb* db) {
 
 int RowsThatGetFinds(const TestDb& db) {
   int found = 0;
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kReadRows; ++row) {
     std::string value;
     found += db->Get(Unverified(), db.Key(Row(row), "q"), &value).ok();
   }
@@ -60,7 +60,7 @@ int RowsThatGetFinds(const TestDb& db) {
 // Expects that no call of RocksDbRows reports a row as absent.
 void ExpectRowsLoseNothing(const TestDb& db) {
   const RocksDbRows rows = db.Rows();
-  for (int row = 0; row < kRows; ++row) {
+  for (int row = 0; row < kReadRows; ++row) {
     bool exists = false;
     EXPECT_TRUE(rows.RowExists(Unverified(), Row(row), &exists).ok());
     EXPECT_TRUE(exists);
@@ -85,7 +85,7 @@ TEST(DbUnverifiedReads, DamagedFiltersOfOursLoseNothing) {
       db.set_up.filter.filter_spec = policy;
       db.set_up.partitioned = partitioned;
       OpenDamaged(&db);
-      EXPECT_EQ(RowsThatGetFinds(db), kRows) << SetUpName(db.set_up);
+      EXPECT_EQ(RowsThatGetFinds(db), kReadRows) << SetUpName(db.set_up);
       ExpectRowsLoseNothing(db);
     }
   }
@@ -110,9 +110,9 @@ TEST(DbUnverifiedReads, DamagedFiltersOfRocksDbLoseRowsToGetFromVersion8On) {
   db.set_up.other_policy = NewRocksDbComposedPolicy({});
   OpenDamaged(&db);
   if (ROCKSDB_MAJOR >= 8) {
-    EXPECT_LT(RowsThatGetFinds(db), kRows);
+    EXPECT_LT(RowsThatGetFinds(db), kReadRows);
   } else {
-    EXPECT_EQ(RowsThatGetFinds(db), kRows);
+    EXPECT_EQ(RowsThatGetFinds(db), kReadRows);
   }
 }
 

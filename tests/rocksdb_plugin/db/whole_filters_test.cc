@@ -23,7 +23,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-constexpr int kRows = 20000;
+constexpr int kWholeRows = 20000;
 constexpr uint64_t kGets = 500;
 constexpr size_t kCacheBytes = 16 << 10;  // The filter takes 25 KB or more.
 
@@ -35,8 +35,8 @@ void Configure(TestDb* db, std::shared_ptr<const rdb::FilterPolicy> other) {
   db->set_up.block_cache = rdb::NewLRUCache(kCacheBytes, /*num_shard_bits=*/0);
 }
 
-void Fill(TestDb* db) {
-  db->Fill(kRows);
+void FillWhole(TestDb* db) {
+  db->Fill(kWholeRows);
   db->Compact();  // RocksDB treats files at level 0 differently.
 }
 
@@ -62,8 +62,8 @@ Found Ask(TestDb* db, const rdb::Options& options) {
   const uint64_t misses = db->Ticker(rdb::BLOCK_CACHE_FILTER_MISS);
   const uint64_t bytes = db->Ticker(rdb::BLOCK_CACHE_FILTER_BYTES_INSERT);
   for (uint64_t i = 0; i < kGets; ++i) {
-    EXPECT_FALSE(db->Has(
-        db->Key(Row(static_cast<int>(1 + i * 7919 % (kRows - 1))), "absent")));
+    EXPECT_FALSE(db->Has(db->Key(
+        Row(static_cast<int>(1 + i * 7919 % (kWholeRows - 1))), "absent")));
   }
   found.misses = db->Ticker(rdb::BLOCK_CACHE_FILTER_MISS) - misses;
   found.bytes = db->Ticker(rdb::BLOCK_CACHE_FILTER_BYTES_INSERT) - bytes;
@@ -86,7 +86,7 @@ TEST_P(WholeFilters, AreReadAgainForEachGetAndWarnedOf) {
   TestDb db;
   Configure(&db, OtherPolicy());
   db.Open();
-  Fill(&db);
+  FillWhole(&db);
   const uint64_t filter_bytes = db.FilterBytes();
   ASSERT_GT(filter_bytes, kCacheBytes);
   const Found found = Ask(&db, db.MakeOptions());
@@ -113,7 +113,7 @@ TEST_P(WholeFilters, AreReadOnceWithEachRemedy) {
     }
     const rdb::Options options = db.MakeOptions(table);
     db.Open(options);
-    Fill(&db);
+    FillWhole(&db);
     const Found found = Ask(&db, options);
     EXPECT_EQ(found.misses, 0);
     EXPECT_EQ(found.bytes, 0);
@@ -126,7 +126,7 @@ TEST_P(WholeFilters, AreWarnedOfUntilACompactionPartitionsThem) {
   TestDb db;
   Configure(&db, OtherPolicy());
   db.Open();
-  Fill(&db);
+  FillWhole(&db);
   db.set_up.partitioned = true;
   Found found = Ask(&db, db.MakeOptions());
   EXPECT_GE(found.misses, kGets);
@@ -147,7 +147,7 @@ TEST(DbWholeFilters, ThatTheCacheHoldsOneByOneButNotTogetherAreWarnedOf) {
   db.Open();
   for (int file = 0; file < 2; ++file) {
     EXPECT_THAT(Warnings(db), IsEmpty());
-    db.Fill(kRows);
+    db.Fill(kWholeRows);
   }
   EXPECT_THAT(Warnings(db), ElementsAre(HasSubstr("2 filters are read whole")));
 }

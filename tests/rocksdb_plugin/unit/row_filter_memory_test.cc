@@ -20,7 +20,7 @@ namespace {
 
 using testing::kCountsAllocations;
 
-std::vector<RocksDbOptions> OptionsOfEachFamily() {
+std::vector<RocksDbOptions> FamilyOptions() {
   std::vector<RocksDbOptions> all;
   for (const std::string_view family : FilterFamilyNames()) {
     if (family == "always_maybe") continue;
@@ -51,7 +51,7 @@ std::string FilterOf(const RocksDbOptions& options, int64_t rows) {
 // row_filter_builder.h promises this bound.
 TEST(RowFilterMemory, BuildersKeepToTheirBound) {
   if (!kCountsAllocations) GTEST_SKIP() << "nothing to count";
-  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+  for (const RocksDbOptions& options : FamilyOptions()) {
     for (const int64_t rows : {1000, 30000, 66000, 500000}) {
       SCOPED_TRACE(options.filter_spec.ToString() + " " + std::to_string(rows));
       const int64_t before = testing::LiveBytes();
@@ -75,7 +75,7 @@ TEST(RowFilterMemory, BuildersKeepToTheirBound) {
 
 TEST(RowFilterMemory, PartitionsAreFreedOneByOne) {
   if (!kCountsAllocations) GTEST_SKIP() << "nothing to count";
-  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+  for (const RocksDbOptions& options : FamilyOptions()) {
     const int64_t before = testing::LiveBytes();
     RowFilterBuilder builder(options, false);
     testing::ResetPeakBytes();
@@ -92,7 +92,7 @@ TEST(RowFilterMemory, PartitionsAreFreedOneByOne) {
 
 TEST(RowFilterMemory, ReadersAllocateNothing) {
   if (!kCountsAllocations) GTEST_SKIP() << "nothing to count";
-  for (const RocksDbOptions& options : OptionsOfEachFamily()) {
+  for (const RocksDbOptions& options : FamilyOptions()) {
     const std::string filter = FilterOf(options, 10000);
     const std::string row(8, 'r');
     std::vector<rdb::Slice> entries(100, row);

@@ -21,7 +21,7 @@ namespace {
 
 using testing::BuildingContext;
 
-class NoLogger : public rdb::Logger {
+class SilentLogger : public rdb::Logger {
  public:
   using Logger::Logv;
   void Logv(const char* /*format*/, va_list /*arguments*/) override {}
@@ -76,7 +76,7 @@ class ReportedTree {
     return context;
   }
 
-  const std::shared_ptr<rdb::Logger> logger_ = std::make_shared<NoLogger>();
+  const std::shared_ptr<rdb::Logger> logger_ = std::make_shared<SilentLogger>();
   const std::shared_ptr<LiveTree> tree_;
   uint64_t last_number_ = 1;
   TreeBudget budget_;
