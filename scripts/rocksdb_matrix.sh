@@ -24,8 +24,8 @@ github.com/facebook/rocksdb.
                 filter, with RocksDB's Bloom filter and with ROWCOL compact
   tool          tests/tools and tests/rocksdb_plugin/preload: passed of run
 
-  --built DIRECTORY  a build of everything for the one PATH, by preset dev or
-                     release with benchmarks, in place of a build of its own
+  --built DIRECTORY  a build of everything for the one PATH, by preset check
+                     say, in place of a build of its own
 
 OPERATIONS (1000000) is how many random operations there are. What is built and
 the logs stay in build/rocksdb_matrix/RELEASE, and are used again.
@@ -67,7 +67,7 @@ build_rocksdb() {
 
 build_rowbloom() {
   # Without -g, a compiler cache reuses the core's objects for the next release.
-  cmake --preset dev -B "$rowbloom" -DROWBLOOM_BUILD_BENCHMARKS=ON \
+  cmake --preset test -B "$rowbloom" -DROWBLOOM_BUILD_BENCHMARKS=ON \
     -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_PREFIX_PATH="$prefix" &&
     cmake --build "$rowbloom"
 }

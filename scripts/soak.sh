@@ -25,7 +25,7 @@ usage: soak.sh HOURS
 
 Runs the fuzz targets and the tests with random input in turns of about a
 minute, one turn on each core, each with a new seed, until HOURS have passed
-(8, or 0.5). Builds the presets dev and fuzz first; scripts/test.sh installs the
+(8, or 0.5). Builds the presets test and fuzz first; scripts/test.sh installs the
 packages.
 
   fuzz          each fuzz target, from its corpus and what it found before
@@ -66,7 +66,7 @@ fuzz_turn() {
 # test_turn SEED NAME OPERATIONS PROGRAM TESTS
 test_turn() {
   local log=$directory/$2.$1
-  local command=(env "ROWBLOOM_OPERATIONS=$3" "build/dev/tests/$4"
+  local command=(env "ROWBLOOM_OPERATIONS=$3" "build/test/tests/$4"
     "--gtest_filter=$5" "--gtest_random_seed=$1")
   if "${command[@]}" >"$log" 2>&1; then
     echo "$2 $3" >>"$directory/counts"
@@ -117,7 +117,7 @@ export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 export CCACHE_SLOPPINESS=pch_defines,time_macros
 # shellcheck disable=SC2046 # One word for each target.
 build fuzz $(fuzz_targets) >&2
-build dev filter_test reader_test memfilter_test rocksdb_db_test >&2
+build test filter_test reader_test memfilter_test rocksdb_db_test >&2
 
 directory=build/soak
 mkdir -p "$directory"

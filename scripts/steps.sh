@@ -44,12 +44,14 @@ finish() {
   [ "$steps_failed" -eq 0 ]
 }
 
-# build PRESET [TARGET...]: builds these targets, or all if none is named.
+# build PRESET [TARGET...]: builds these targets, or all if none is named. To
+# ccache the sources of a unity build are the same in every build directory.
 build() {
   local preset=$1
   shift
   cmake --preset "$preset" >/dev/null
-  cmake --build --preset "$preset" ${1:+--target "$@"}
+  CCACHE_BASEDIR=$PWD/build/$preset \
+    cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
 # run_tests PRESET [CTEST_ARGUMENT...]
