@@ -182,6 +182,8 @@ build_conan() {
   for recipe in abseil xxhash; do
     "$conan" export "$tree/packaging/check/conan/$recipe.py"
   done
+  local variables='{"CMAKE_UNITY_BUILD": "ON"'
+  variables+=', "CMAKE_CXX_FLAGS_RELEASE": "'$quick'"}'
   # CMake is the system's, too.
   cat >"$work/conan/profile" <<END
 include(default)
@@ -190,7 +192,7 @@ compiler.cppstd=17
 build_type=Release
 [conf]
 tools.cmake.cmaketoolchain:generator=Ninja
-tools.cmake.cmaketoolchain:extra_variables={"CMAKE_CXX_FLAGS_RELEASE": "$quick"}
+tools.cmake.cmaketoolchain:extra_variables=$variables
 [platform_tool_requires]
 cmake/$(cmake --version | sed -n "1s/.* //p")
 END
@@ -227,7 +229,8 @@ END
   cmake -DCURRENT_PORT_DIR="$top/source/packaging/vcpkg" \
     -DCURRENT_BUILDTREES_DIR="$top/source/build" \
     -DCURRENT_PACKAGES_DIR="$top/packages" \
-    "-DCMAKE_OPTIONS=-DCMAKE_CXX_FLAGS=-m64;-DCMAKE_CXX_FLAGS_RELEASE=$quick" \
+    "-DCMAKE_OPTIONS=-DCMAKE_CXX_FLAGS=-m64;-DCMAKE_CXX_FLAGS_RELEASE=$quick;\
+-DCMAKE_UNITY_BUILD=ON" \
     -P "$tree/packaging/check/vcpkg_stand_ins.cmake"
   local file
   for file in share/rowbloom/copyright share/rowbloom/usage \

@@ -19,7 +19,7 @@ installs them, and builds and runs programs against them:
   examples/mini_kv           as a project of its own, with its tests
   RocksDB                    by its Makefile, shared and static
 
-BUILD_DIR is a finished static build with all components, of the preset release
+BUILD_DIR is a finished static build with all components, of the preset check
 say; it is then installed, and no other static one is built. What is in WORK_DIR
 is not compiled again. JOBS (the number of cores) compilers run at once.
 Prints a line for each way. Exit code 0 if all are ok, 1 if one failed.
@@ -43,8 +43,8 @@ if command -v ninja >/dev/null; then
   export CMAKE_GENERATOR=${CMAKE_GENERATOR-Ninja}
 fi
 no_frills="-fno-exceptions -fno-rtti"
-# A unity build changes only the core's compile time.
-unity=-DCMAKE_UNITY_BUILD=ON
+# A unity build changes only the compile time.
+unity=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12)
 failed=()
 
 # way NAME COMMAND...: runs the command and prints one line of the report.
@@ -68,7 +68,7 @@ fail() {
   return 1
 }
 
-# configure BUILD OPTIONS...: uses the flags of the preset release, so that a
+# configure BUILD OPTIONS...: uses the flags of the preset check, so that a
 # compiler cache has the objects. The build type is the default.
 configure() {
   local build=$1
@@ -76,12 +76,12 @@ configure() {
   cmake -S "$source" -B "$build" -DROWBLOOM_DEVELOPER=ON \
     -DROWBLOOM_WITH_ROCKSDB=ON -DROWBLOOM_WITH_LEVELDB=ON \
     -DROWBLOOM_WITH_HFILE=ON -DROWBLOOM_WITH_REDIS=ON \
-    -DROWBLOOM_BUILD_TESTS=OFF \
-    -DROWBLOOM_BUILD_BENCHMARKS=OFF -DROWBLOOM_BUILD_EXAMPLES=OFF "$@"
+    -DROWBLOOM_BUILD_TESTS=OFF -DROWBLOOM_BUILD_BENCHMARKS=OFF \
+    -DROWBLOOM_BUILD_EXAMPLES=OFF "${unity[@]}" "$@"
 }
 
 compile() {
-  cmake --build "$1" -j "$jobs"
+  CCACHE_BASEDIR=$1 cmake --build "$1" -j "$jobs"
 }
 
 # The tree is moved after its installation, as packages are.
@@ -175,9 +175,7 @@ Libs: -L\${libdir} -lrocksdb
 Libs.private: -lpthread -lrt -ldl -lsnappy -lgflags -lz -lbz2 -llz4 -lzstd
 Cflags: -I\${includedir} -std=c++11 -DROCKSDB_PLATFORM_POSIX -march=native
 END
-  configure "$work/build.rocksdb.$library" -DCMAKE_PREFIX_PATH="$engine" \
-    -DROWBLOOM_WITH_LEVELDB=OFF -DROWBLOOM_WITH_HFILE=OFF \
-    -DROWBLOOM_WITH_REDIS=OFF |
+  configure "$work/build.rocksdb.$library" -DCMAKE_PREFIX_PATH="$engine" |
     tee "$work/configured"
   grep "RocksDB .*: $engine/lib/$library" "$work/configured"
   compile "$work/build.rocksdb.$library"
@@ -298,7 +296,7 @@ by_add_subdirectory() {
   local build=$work/add_subdirectory
   consumer "$tests/add_subdirectory" "$build" \
     -DCMAKE_CXX_COMPILER=g++ -DROWBLOOM_SOURCE_DIR="$source" \
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=20 $unity \
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=20 "${unity[@]}" \
     -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON 2>&1 | tee "$build.txt"
   # Without these flags nothing would have been tested.
   grep -q -e -flto "$build/compile_commands.json" || fail "no -flto"
@@ -309,7 +307,7 @@ by_add_subdirectory() {
 by_fetch_content() {
   consumer "$tests/fetch_content" "$work/fetch_content" \
     -DCMAKE_CXX_COMPILER=clang++ -DROWBLOOM_SOURCE_DIR="$source" \
-    -DCMAKE_BUILD_TYPE=Release $unity
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1 "${unity[@]}"
 }
 
 mini_kv() {
