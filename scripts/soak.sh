@@ -25,8 +25,8 @@ usage: soak.sh HOURS
 
 Runs the fuzz targets and the tests with random input in turns of about a
 minute, one turn on each core, each with a new seed, until HOURS have passed
-(8, or 0.5). Builds the presets test and fuzz first; scripts/test.sh installs the
-packages.
+(8, or 0.5). Builds the presets test and fuzz first; scripts/test.sh installs
+the packages.
 
   fuzz          each fuzz target, from its corpus and what it found before
   filters       filters of every family and kernel over random keys
