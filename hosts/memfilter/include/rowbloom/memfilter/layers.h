@@ -42,12 +42,13 @@
 #include "rowbloom/memfilter/probes.h"
 #include "rowbloom/memfilter/sizing.h"
 
-namespace ROWBLOOM_EXPORT rowbloom {
-
-namespace memfilter {
+// Not exported, so not below.
+namespace rowbloom::memfilter {
 class SavedFormReader;
 class SavedFormWriter;
-}  // namespace memfilter
+}  // namespace rowbloom::memfilter
+
+namespace ROWBLOOM_EXPORT rowbloom {
 
 // The limit for filters whose layers are all allocated at the start.
 inline constexpr uint32_t kMaxLayerCount = 1 << 16;
