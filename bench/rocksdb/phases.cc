@@ -3,8 +3,7 @@
 // phases: the workload changes while the database lives. Each filter has a
 // tree of its own that goes through the same phases; between rounds of
 // operations keys are overwritten, so that compactions rewrite SSTs. Reads are
-// counted by RocksDB, for operations and not for the overwriting. They depend
-// on the order of compactions, and not on the machine's speed.
+// counted by RocksDB, for operations and not for the overwriting.
 
 #include <algorithm>
 #include <memory>
@@ -181,8 +180,9 @@ class Subject {
     std::string key = keys_.Key(index);
     if (has_urls_) key = UrlOf(key);
     database_.Put(key, ValueOf(key, kValueSize));
-    if (++unflushed_ % flush_keys_ == 0) database_.Flush();
+    if (++unflushed_ % flush_keys_ == 0) Settle();
   }
+  // After each flush, so that all filters see the same tree.
   void Settle() {
     database_.Flush();
     database_.WaitForCompactions();

@@ -92,7 +92,7 @@ std::shared_ptr<LiveTree> TreeOf(rdb::DB* db, const std::string& name,
 void ObserveGets(rdb::DB* db, LiveTree* tree) {
   const std::shared_ptr<rdb::Statistics> statistics =
       db->GetDBOptions().statistics;
-  if (tree != nullptr && statistics != nullptr) {
+  if (tree != nullptr && statistics != nullptr && CountsTickers(*statistics)) {
     tree->ObserveGets(CountsOf(*statistics));
   }
 }

@@ -135,6 +135,7 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   }
   view.gets = gets_.rates();
   view.has_statistics = has_statistics_;
+  view.has_unknown = may_have_unknown_;
   view.live.key_count = Rounded(sums.keys);
   view.live.filter_bytes = Rounded(sums.bytes);
   view.live.moved_share = MovedShare(output, sums);
@@ -187,7 +188,9 @@ void LiveTree::FlushCompleted(uint64_t number, LiveFile file) {
   ++changes_;
   if (file.filter.has_value()) {
     written_keys_ += static_cast<double>(file.filter->entry_count);
+    written_.filter_bytes += static_cast<double>(file.filter->size_bytes);
   }
+  ++written_.ssts;
   last_flush_ = file;
   if (gone_.count(number) > 0) return;
   const auto known = files_.find(number);
@@ -244,7 +247,11 @@ void LiveTree::CountEntries(const std::vector<uint64_t>& inputs,
   const int output_level = outputs.begin()->second.level;
   const std::set<uint64_t> read(inputs.begin(), inputs.end());
   for (const auto& [number, file] : outputs) {
-    if (read.count(number) == 0) written_keys_ += sums.estimator.Of(file).keys;
+    if (read.count(number) > 0) continue;
+    const FilterEstimator::Estimate estimate = sums.estimator.Of(file);
+    written_keys_ += estimate.keys;
+    written_.filter_bytes += estimate.bytes;
+    ++written_.ssts;
   }
   Entries entered;
   for (const uint64_t number : inputs) {
@@ -311,7 +318,9 @@ void LiveTree::ObserveGets(const GetCounts& counts) {
   const std::lock_guard<std::mutex> lock(mutex_);
   has_statistics_ = true;
   const double keys = UpToDateSums().keys;
-  gets_.Observe(counts, keys > 0 ? written_keys_ / keys : 0);
+  written_.share = keys > 0 ? written_keys_ / keys : 0;
+  gets_.Observe(counts, written_);
+  written_ = {};
   written_keys_ = 0;
 }
 

@@ -104,6 +104,7 @@ class LiveTree {
     std::vector<double> run_bits;     // The filter bits per key of each run.
     std::optional<GetRates> gets;     // Unset: not known yet.
     bool has_statistics = false;      // Gets will be known.
+    bool has_unknown = true;          // TakeUnknown() will return SSTs.
     uint32_t level_count = 0;         // 1 + the deepest level with SSTs.
     std::optional<double> run_share;  // The share of the output's run.
     FilterEstimator estimator;
@@ -188,7 +189,9 @@ class LiveTree {
   std::map<int, Entries> entries_;  // By level.
   ObservedGets gets_;
   bool has_statistics_ = false;
-  double written_keys_ = 0;  // Since the gets were observed.
+  // Since the gets were observed.
+  double written_keys_ = 0;
+  Written written_;
   uint64_t changes_ = 0;
   uint64_t learned_ = 0;  // Calls of LearnFilter().
   bool may_have_unknown_ = true;

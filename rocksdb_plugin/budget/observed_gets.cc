@@ -9,6 +9,18 @@
 
 namespace rowbloom::plugin {
 
+namespace {
+
+// Tickers never fall, but Statistics::Reset() sets them to 0.
+bool HasBegunAgain(const GetCounts& before, const GetCounts& now) {
+  return now.gets < before.gets || now.found < before.found ||
+         now.filter_asks < before.filter_asks ||
+         now.filter_reads < before.filter_reads ||
+         now.data_asks < before.data_asks || now.data_reads < before.data_reads;
+}
+
+}  // namespace
+
 GetCounts CountsOf(const rdb::Statistics& statistics) {
   const auto count = [&](rdb::Tickers ticker) {
     return statistics.getTickerCount(ticker);
@@ -24,21 +36,25 @@ GetCounts CountsOf(const rdb::Statistics& statistics) {
   return counts;
 }
 
-void ObservedGets::Observe(const GetCounts& counts, double written_share) {
-  written_share_ += std::max(0.0, written_share);
-  if (!last_.has_value() || counts.gets < last_->gets) {
+bool CountsTickers(const rdb::Statistics& statistics) {
+  return statistics.get_stats_level() > rdb::StatsLevel::kExceptTickers;
+}
+
+void ObservedGets::Observe(const GetCounts& counts, const Written& written) {
+  written_.share += written.share;
+  written_.ssts += written.ssts;
+  written_.filter_bytes += written.filter_bytes;
+  if (!last_.has_value()) {
     last_ = counts;
     return;
   }
+  if (HasBegunAgain(*last_, counts)) last_ = GetCounts();
   if (counts.gets - last_->gets < kFewestGets) return;
   // They weigh nothing yet, and wait for what is written next.
-  if (rates_.has_value() && written_share_ == 0) return;
+  if (rates_.has_value() && written_.share == 0) return;
   const auto gets = static_cast<double>(counts.gets - last_->gets);
-  // Tickers are read one after the other while they rise.
   const auto per_get = [&](uint64_t GetCounts::*count) {
-    return counts.*count < (*last_).*count
-               ? 0
-               : static_cast<double>(counts.*count - (*last_).*count) / gets;
+    return static_cast<double>(counts.*count - (*last_).*count) / gets;
   };
   GetRates now;
   now.missing_share = std::clamp(1 - per_get(&GetCounts::found), 0.0, 1.0);
@@ -46,17 +62,20 @@ void ObservedGets::Observe(const GetCounts& counts, double written_share) {
   now.filter_reads = per_get(&GetCounts::filter_reads);
   now.data_asks = per_get(&GetCounts::data_asks);
   now.data_reads = per_get(&GetCounts::data_reads);
+  now.new_ssts = written_.ssts / gets;
+  now.new_filter_bytes = written_.filter_bytes / gets;
   const double weight =
-      rates_.has_value() ? 1 - std::exp2(-written_share_ / kHalfShare) : 1;
+      rates_.has_value() ? 1 - std::exp2(-written_.share / kHalfShare) : 1;
   GetRates mean = rates_.value_or(now);
   for (const auto rate :
        {&GetRates::missing_share, &GetRates::filter_asks,
-        &GetRates::filter_reads, &GetRates::data_asks, &GetRates::data_reads}) {
+        &GetRates::filter_reads, &GetRates::data_asks, &GetRates::data_reads,
+        &GetRates::new_ssts, &GetRates::new_filter_bytes}) {
     mean.*rate += weight * (now.*rate - mean.*rate);
   }
   rates_ = mean;
   last_ = counts;
-  written_share_ = 0;
+  written_ = {};
 }
 
 }  // namespace rowbloom::plugin

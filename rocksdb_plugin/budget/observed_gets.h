@@ -4,7 +4,7 @@
 // and how often the block cache has what they ask for.
 //
 //   ObservedGets gets;
-//   gets.Observe(CountsOf(*statistics), written_share);   // At each flush.
+//   gets.Observe(CountsOf(*statistics), written);   // At each flush.
 //   if (gets.rates().has_value()) plan(gets.rates()->missing_share);
 //
 // The rates are means over what was written, not over time or gets: filters
@@ -35,6 +35,15 @@ struct GetCounts {
   uint64_t data_reads = 0;
 };
 GetCounts CountsOf(const rdb::Statistics& statistics);
+// False at StatsLevel::kDisableAll and kExceptTickers.
+bool CountsTickers(const rdb::Statistics& statistics);
+
+// By flushes and compactions.
+struct Written {
+  double share = 0;  // The keys, as a share of the keys of the tree.
+  double ssts = 0;
+  double filter_bytes = 0;
+};
 
 struct GetRates {
   double missing_share = 0;  // The share of the gets that ask SSTs.
@@ -42,13 +51,14 @@ struct GetRates {
   double filter_reads = 0;
   double data_asks = 0;
   double data_reads = 0;
+  double new_ssts = 0;
+  double new_filter_bytes = 0;
 };
 
 class ObservedGets {
  public:
-  // `written_share`: the keys written since the last call, as a share of the
-  // keys of the tree. Counts that fell began again.
-  void Observe(const GetCounts& counts, double written_share);
+  // `written`: since the last call. If a count fell, all began again at 0.
+  void Observe(const GetCounts& counts, const Written& written);
   // nullopt before kFewestGets gets.
   const std::optional<GetRates>& rates() const { return rates_; }
 
@@ -60,7 +70,7 @@ class ObservedGets {
 
  private:
   std::optional<GetCounts> last_;
-  double written_share_ = 0;
+  Written written_;  // Since last_.
   std::optional<GetRates> rates_;
 };
 

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,9 +30,9 @@ namespace {
 constexpr size_t kFilesOfEach = 1000;
 constexpr size_t kMostTrees = 1000;
 
-// A plan is made again, in some 20 ms, if the number of keys has changed by
-// this share, or a share of gets by this difference and this part of it.
-constexpr double kKeyCountChange = 0.1;
+// A plan is made again if the number of keys or the bytes of the cache have
+// changed by kSizeChange, or a share of gets by kShareChange and kPartOfShare.
+constexpr double kSizeChange = 0.1;
 constexpr double kShareChange = 0.01;
 constexpr double kPartOfShare = 0.1;
 
@@ -59,14 +60,21 @@ double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
           rdb::PinningTier::kAll) {
     return 0;
   }
-  return static_cast<double>(table.block_cache->GetCapacity());
+  constexpr size_t kUnlimited = size_t{1} << 60;
+  return static_cast<double>(
+      std::min(table.block_cache->GetCapacity(), kUnlimited));
 }
 
 // The share of the cache's high-priority pool, which RocksDB tells in the text
-// of options alone; 0 for other caches than LRUCache, and for none.
-double HighPriorityShare(const rdb::Cache* cache) {
-  if (cache == nullptr) return 0;
-  const std::string options = cache->GetPrintableOptions();
+// of options alone; 0 for other caches than LRUCache, and if filters are not in
+// it.
+double HighPriorityShare(const rdb::BlockBasedTableOptions& table) {
+  if (table.block_cache == nullptr ||
+      !table.cache_index_and_filter_blocks_with_high_priority) {
+    return 0;
+  }
+  std::string options = table.block_cache->GetPrintableOptions();
+  options.resize(std::min(options.size(), options.find("secondary_cache")));
   constexpr std::string_view kName = "high_pri_pool_ratio:";
   const size_t at = options.find(kName);
   if (at == std::string::npos) return 0;
@@ -89,9 +97,15 @@ GetCostOptions GetOptionsFor(const rdb::BlockBasedTableOptions& table,
 
 double Share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
-bool IsOutdated(const TreePlan& plan, double keys,
+bool IsOutdated(const TreePlan& plan, double keys, double cache_bytes,
                 const std::optional<GetRates>& gets) {
-  if (!(std::abs(plan.key_count - keys) <= kKeyCountChange * keys)) return true;
+  const auto has_changed = [](double before, double now) {
+    return !(std::abs(before - now) <= kSizeChange * now);
+  };
+  if (has_changed(plan.key_count, keys) ||
+      has_changed(plan.cache_bytes, cache_bytes)) {
+    return true;
+  }
   if (!gets.has_value() || !plan.gets.has_value()) {
     return gets.has_value() != plan.gets.has_value();
   }
@@ -99,21 +113,33 @@ bool IsOutdated(const TreePlan& plan, double keys,
     return std::abs(a - b) > kShareChange + kPartOfShare * std::max(a, b);
   };
   return differs(plan.gets->missing_share, gets->missing_share) ||
+         differs(1 - plan.gets->missing_share, 1 - gets->missing_share) ||
          differs(Share(plan.gets->filter_reads, plan.gets->filter_asks),
                  Share(gets->filter_reads, gets->filter_asks)) ||
          differs(Share(plan.gets->data_reads, plan.gets->data_asks),
                  Share(gets->data_reads, gets->data_asks));
 }
 
-// Keeps zipf_exponent and cache_bytes if the model expects the hit rate that
-// was counted with the live filters. Else sets the skew at which it does. If
-// even keys that are all asked for alike would hit more often in `cache_bytes`,
-// scans and compactions have a part of the cache: sets cache_bytes to the rest.
+// The filter blocks that gets read because they are new: partitions of new
+// SSTs, of which each one's last is short, and what leads to them.
+double NewFilterBlocks(const GetRates& rates, double metadata_block_bytes) {
+  return 2 * rates.new_ssts + rates.new_filter_bytes / metadata_block_bytes;
+}
+
+// Sets zipf_exponent and cache_bytes so that the model expects the hit rate
+// that was counted with the live filters. Gets have the whole cache and the
+// skew of `plan`, or what `plan` found, if these explain it. Else the skew
+// does. If even keys that are all asked for alike would hit more often in
+// `cache_bytes`, scans and compactions have a part of the cache, and gets have
+// the rest.
 void FitGets(const LiveTree::View& view, const FilterCost& cost,
-             uint64_t cache_bytes, GetCostOptions* get) {
+             const TreePlan& plan, uint64_t cache_bytes, GetCostOptions* get) {
   const GetRates& rates = *view.gets;
   std::vector<FilterSetting> filters;
   for (const double bits : view.run_bits) filters.push_back(cost.ForBits(bits));
+  const double filter_reads =
+      std::max(0.0, rates.filter_reads -
+                        NewFilterBlocks(rates, get->metadata_block_bytes));
   // Gets ask for few more data blocks than the model says. If there are many
   // more, these are of scans and compactions, and tell nothing of gets.
   constexpr double kMostDataAsks = 1.3;
@@ -125,7 +151,7 @@ void FitGets(const LiveTree::View& view, const FilterCost& cost,
         ExpectedGetCost(view.live.runs, filters, *get);
     if (!expected.ok()) return std::pair(0.0, 0.0);
     double asks = rates.filter_asks;
-    double counted = rates.filter_reads;
+    double counted = filter_reads;
     double reads = asks * (1 - expected->filter.hit_rate());
     if (rates.data_asks <= kMostDataAsks * expected->data.asks || asks == 0) {
       asks += rates.data_asks;
@@ -134,6 +160,17 @@ void FitGets(const LiveTree::View& view, const FilterCost& cost,
     }
     return std::pair(Share(reads, asks), Share(counted, asks));
   };
+  const auto explains = [&](double zipf_exponent, double share) {
+    get->zipf_exponent = zipf_exponent;
+    get->cache_bytes =
+        static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
+    const auto [expected, counted] = miss_share();
+    return std::abs(expected - counted) <= kShareChange;
+  };
+  if (explains(plan.zipf_exponent, 1) ||
+      explains(plan.zipf_exponent, plan.cache_share)) {
+    return;
+  }
   constexpr int kHalvings = 8;
   // Sets a value within the range to where the model's share, which falls with
   // it, is the counted one.
@@ -145,11 +182,7 @@ void FitGets(const LiveTree::View& view, const FilterCost& cost,
       (expected > counted ? low : high) = middle;
     }
   };
-  const auto [expected, counted] = miss_share();
-  if (std::abs(expected - counted) <= kShareChange) return;
-  const auto all = static_cast<double>(cache_bytes);
-  get->cache_bytes = cache_bytes;
-  get->zipf_exponent = 0;
+  explains(0, 1);
   const auto [most, of_all] = miss_share();
   if (most > of_all) {
     constexpr double kMostSkew = 1.3;
@@ -157,7 +190,8 @@ void FitGets(const LiveTree::View& view, const FilterCost& cost,
   } else {
     constexpr double kLeastShare = 0.1;
     fit(kLeastShare, 1, [&](double share) {
-      get->cache_bytes = static_cast<uint64_t>(share * all);
+      get->cache_bytes =
+          static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
     });
   }
 }
@@ -188,6 +222,55 @@ void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
            100 * plan.missing_share, plan.zipf_exponent, 100 * plan.cache_share,
            gets.filter_asks, gets.filter_reads, gets.data_asks,
            gets.data_reads);
+}
+
+// Plans for the gets that `view` has counted, if auto_bits asks for that, with
+// filters of at most `most_bits` on average. Keeps the plan if it cannot.
+void UpdatePlan(const rdb::FilterBuildingContext& context,
+                const LiveTree::View& view, const FilterCost& cost,
+                const RocksDbBudgetOptions& options, double cache_bytes,
+                const FilterBudgetOptions& budget, double most_bits,
+                TreePlan* plan) {
+  const auto keys = static_cast<double>(view.live.key_count);
+  const bool had_plan = plan->key_count > 0;
+  TotalMemoryOptions total;
+  total.mode = budget.mode;
+  total.max_bits_per_key = budget.max_bits_per_key;
+  total.get = GetOptionsFor(context.table_options, view, budget);
+  const auto all_bytes = static_cast<uint64_t>(cache_bytes);
+  total.get.cache_bytes = all_bytes;
+  if (options.auto_bits) {
+    constexpr double kAutoStepBits = 0.5;
+    total.step_bits = kAutoStepBits;
+    total.get.high_priority_share = HighPriorityShare(context.table_options);
+    if (view.gets.has_value()) {
+      FitGets(view, cost, *plan, all_bytes, &total.get);
+    }
+  }
+  absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
+      SweepTotalMemory(cost, view.live.runs, total);
+  if (!sweep.ok()) return;
+  while (sweep->size() > 1 && sweep->back().filters.bits_per_key > most_bits) {
+    sweep->pop_back();
+  }
+  const double bits_before =
+      had_plan ? plan->bits_per_key
+               : 8 * static_cast<double>(view.live.filter_bytes) / keys;
+  const TotalMemoryPlan& before = NearestPlan(*sweep, bits_before);
+  const TotalMemoryPlan* now = &CheapestPlan(*sweep);
+  if (options.auto_bits && had_plan &&
+      now->cost.total_us > kClearGain * before.cost.total_us) {
+    now = &before;
+  }
+  *plan = {keys,
+           cache_bytes,
+           now->filters.bits_per_key,
+           now->mode,
+           total.get.missing_share,
+           total.get.zipf_exponent,
+           static_cast<double>(total.get.cache_bytes) / cache_bytes,
+           options.auto_bits ? view.gets : std::nullopt};
+  if (now != &before) LogPlan(context, *plan, bits_before, before, *now);
 }
 
 }  // namespace
@@ -253,10 +336,10 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
   const bool is_fifo = context.compaction_style == rdb::kCompactionStyleFIFO;
   if (is_fifo) file_options.budget.mode = BudgetMode::kFixed;
   const FileFacts facts = is_fifo ? FileFacts() : FactsOf(context);
+  std::shared_ptr<const LiveTree> tree;
   std::optional<LiveTree::View> view;
   if (facts.level.has_value()) {
-    const std::shared_ptr<const LiveTree> tree =
-        LiveTrees::Find(DatabaseOf(context), context.column_family_name);
+    tree = LiveTrees::Find(DatabaseOf(context), context.column_family_name);
     if (tree != nullptr) view = tree->ViewFor({*facts.level, facts.is_flush});
   }
   if (view.has_value()) {
@@ -272,7 +355,7 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
                                                      context.column_family_name)
                             : 0;
     if (cache_bytes > 0) {
-      FollowPlan(context, *view, cost, options, cache_bytes,
+      FollowPlan(context, tree, *view, cost, options, cache_bytes,
                  &file_options.budget);
     }
   }
@@ -295,6 +378,7 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
 }
 
 void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
+                            const std::shared_ptr<const LiveTree>& tree,
                             const LiveTree::View& view, const FilterCost& cost,
                             const RocksDbBudgetOptions& options,
                             double cache_bytes, FilterBudgetOptions* budget) {
@@ -308,80 +392,44 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     }
   }
   const double most = memory.BitsPerKeyOf(keys);
-  const std::optional<GetRates> gets =
-      options.auto_bits ? view.gets : std::nullopt;
-  const TreeName name = {DatabaseOf(context), context.column_family_name};
-  TreePlan plan = PlanOf(name.first, name.second);
   const double live_bits =
       8 * static_cast<double>(view.live.filter_bytes) / keys;
-  if (options.auto_bits && view.has_statistics && !gets.has_value()) {
-    // Nobody has asked yet. The live filters are what an earlier plan wrote, or
-    // what the user chose. Later ones have their average, and not that of one
-    // another, which would rise by rounding each time.
-    if (live_bits == 0) return;
-    if (plan.key_count == 0) {
-      plan.key_count = keys;
-      plan.bits_per_key = live_bits;
-      plan.mode = budget->mode;
-      Keep(name, plan);
+  const bool waits_for_gets =
+      options.auto_bits && view.has_statistics && !view.gets.has_value();
+  std::unique_lock<std::mutex> lock(mutex_);
+  if (plans_.find(tree) == plans_.end()) {
+    for (auto it = plans_.begin(); it != plans_.end();) {
+      it = it->first.expired() ? plans_.erase(it) : std::next(it);
     }
-  } else if (IsOutdated(plan, keys, gets)) {
-    TotalMemoryOptions total;
-    total.mode = budget->mode;
-    total.max_bits_per_key = budget->max_bits_per_key;
-    total.get = GetOptionsFor(context.table_options, view, *budget);
-    const auto all_bytes = static_cast<uint64_t>(cache_bytes);
-    total.get.cache_bytes = all_bytes;
-    if (options.auto_bits) {
-      total.get.high_priority_share =
-          HighPriorityShare(context.table_options.block_cache.get());
-    }
-    if (gets.has_value()) {
-      total.get.zipf_exponent = plan.zipf_exponent;
-      total.get.cache_bytes =
-          static_cast<uint64_t>(plan.cache_share * cache_bytes);
-      FitGets(view, cost, all_bytes, &total.get);
-    }
-    absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
-        SweepTotalMemory(cost, view.live.runs, total);
-    if (!sweep.ok()) return;
-    while (sweep->size() > 1 && sweep->back().filters.bits_per_key > most) {
-      sweep->pop_back();
-    }
-    const double bits_before =
-        plan.key_count > 0 ? plan.bits_per_key : live_bits;
-    const TotalMemoryPlan& before = NearestPlan(*sweep, bits_before);
-    const TotalMemoryPlan* now = &CheapestPlan(*sweep);
-    if (options.auto_bits && plan.key_count > 0 &&
-        now->cost.total_us > kClearGain * before.cost.total_us) {
-      now = &before;
-    }
-    plan = {keys,
-            now->filters.bits_per_key,
-            now->mode,
-            total.get.missing_share,
-            total.get.zipf_exponent,
-            static_cast<double>(total.get.cache_bytes) / cache_bytes,
-            gets};
-    if (now != &before) LogPlan(context, plan, bits_before, before, *now);
-    Keep(name, plan);
   }
+  KeptPlan& kept = plans_[tree];
+  if (waits_for_gets) {
+    // The live filters are what an earlier plan wrote, or what the user chose.
+    // Later ones have their average, and not that of one another, which would
+    // rise by rounding each time.
+    const bool has_plan = kept.plan.key_count > 0 && !kept.is_guess;
+    if (!has_plan && live_bits > 0) {
+      kept.plan.key_count = keys;
+      kept.plan.bits_per_key = live_bits;
+      kept.plan.mode = budget->mode;
+      kept.is_guess = view.has_unknown;
+    }
+  } else if (!kept.is_in_work &&
+             IsOutdated(kept.plan, keys, cache_bytes,
+                        options.auto_bits ? view.gets : std::nullopt)) {
+    kept.is_in_work = true;
+    TreePlan plan = kept.plan;
+    lock.unlock();
+    UpdatePlan(context, view, cost, options, cache_bytes, *budget, most, &plan);
+    lock.lock();
+    // Another tree's plan may have come or gone, not this one's.
+    kept = {plan, false};
+  }
+  if (kept.plan.key_count == 0) return;
   // The tree may have grown since the plan, and its limit in bytes has not.
-  budget->memory = FilterMemory::BitsPerKey(std::min(plan.bits_per_key, most));
-  budget->mode = plan.mode;
-}
-
-void TreeBudget::Keep(const TreeName& name, const TreePlan& plan) {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (plans_.size() >= kMostTrees) plans_.clear();
-  plans_[name] = plan;
-}
-
-TreePlan TreeBudget::PlanOf(const DatabaseId& database,
-                            const std::string& column_family_name) const {
-  const std::lock_guard<std::mutex> lock(mutex_);
-  const auto known = plans_.find({database, column_family_name});
-  return known == plans_.end() ? TreePlan() : known->second;
+  budget->memory =
+      FilterMemory::BitsPerKey(std::min(kept.plan.bits_per_key, most));
+  budget->mode = kept.plan.mode;
 }
 
 }  // namespace rowbloom::plugin

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
@@ -49,7 +50,9 @@ struct FileShare {
 
 // The bits that the SSTs of a tree get for its gets.
 struct TreePlan {
-  double key_count = 0;  // The tree's, when the plan was made; 0: no plan.
+  // The tree's keys and the cache when the plan was made; 0: no plan.
+  double key_count = 0;
+  double cache_bytes = 0;
   double bits_per_key = 0;
   BudgetMode mode = BudgetMode::kBalanced;
   double missing_share = 0.5;
@@ -67,25 +70,28 @@ class TreeBudget {
                                     const FilterCost& cost,
                                     const RocksDbBudgetOptions& options,
                                     FileBudgetOptions file_options);
-  // The plan that the SSTs of a column family follow now.
-  TreePlan PlanOf(const DatabaseId& database,
-                  const std::string& column_family_name) const;
 
  private:
   // A database and a column family.
   using TreeName = std::pair<DatabaseId, std::string>;
 
+  struct KeptPlan {
+    TreePlan plan;
+    // A thread makes the next one; others follow this one meanwhile.
+    bool is_in_work = false;
+    bool is_guess = false;  // From the filters of a part of the SSTs.
+  };
+
   FileFacts FactsOf(const rdb::FilterBuildingContext& context);
-  // Sets memory, mode and missing_share to those of the plan for the live tree,
-  // within the memory of `budget`, where filters and data share `cache_bytes`.
+  // Sets memory and mode to those of the plan for the live tree, within the
+  // memory of `budget`, where filters and data share `cache_bytes`.
   void FollowPlan(const rdb::FilterBuildingContext& context,
+                  const std::shared_ptr<const LiveTree>& tree,
                   const LiveTree::View& view, const FilterCost& cost,
                   const RocksDbBudgetOptions& options, double cache_bytes,
                   FilterBudgetOptions* budget);
 
-  void Keep(const TreeName& name, const TreePlan& plan);
-
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   // By database and column family: the number of levels it certainly has, from
   // recent files and from those before. Older numbers are forgotten, since
   // nothing reports that a database was closed, and another database's logger
@@ -94,7 +100,8 @@ class TreeBudget {
   LevelCounts level_counts_;
   LevelCounts level_counts_before_;
   size_t files_ = 0;  // Files since level_counts_ was cleared.
-  std::map<TreeName, TreePlan> plans_;
+  // A tree lives as long as its database is open.
+  std::map<std::weak_ptr<const LiveTree>, KeptPlan, std::owner_less<>> plans_;
 };
 
 }  // namespace rowbloom::plugin

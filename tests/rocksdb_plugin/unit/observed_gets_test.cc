@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "gtest/gtest.h"
+#include "rocksdb/statistics.h"
 
 namespace rowbloom::plugin {
 namespace {
@@ -26,12 +27,14 @@ class Counter {
   GetCounts counts_;
 };
 
+Written Share(double share) { return {share, 0, 0}; }
+
 TEST(ObservedGets, AreRatesOfTheGetsSinceTheFirstCounts) {
   ObservedGets gets;
   Counter counter;
-  gets.Observe(counter.Add(1000, 1), 0.1);
+  gets.Observe(counter.Add(1000, 1), Share(0.1));
   EXPECT_FALSE(gets.rates().has_value());
-  gets.Observe(counter.Add(1000, 0.25), 0.1);
+  gets.Observe(counter.Add(1000, 0.25), Share(0.1));
   ASSERT_TRUE(gets.rates().has_value());
   EXPECT_EQ(gets.rates()->missing_share, 0.75);
   EXPECT_EQ(gets.rates()->filter_asks, 3);
@@ -43,38 +46,49 @@ TEST(ObservedGets, AreRatesOfTheGetsSinceTheFirstCounts) {
 TEST(ObservedGets, FewGetsWaitForMore) {
   ObservedGets gets;
   Counter counter;
-  gets.Observe(counter.Add(0, 1), 0);
-  gets.Observe(counter.Add(ObservedGets::kFewestGets - 1, 1), 0);
+  gets.Observe(counter.Add(0, 1), Share(0));
+  gets.Observe(counter.Add(ObservedGets::kFewestGets - 1, 1), Share(0));
   EXPECT_FALSE(gets.rates().has_value());
-  gets.Observe(counter.Add(1, 1), 0);
+  gets.Observe(counter.Add(1, 1), Share(0));
   EXPECT_TRUE(gets.rates().has_value());
 }
 
 TEST(ObservedGets, AreWeightedByWhatWasWritten) {
   ObservedGets gets;
   Counter counter;
-  gets.Observe(counter.Add(0, 1), 0);
-  gets.Observe(counter.Add(1000, 1), 1);
+  gets.Observe(counter.Add(0, 1), Share(0));
+  gets.Observe(counter.Add(1000, 1), Share(1));
   EXPECT_EQ(gets.rates()->missing_share, 0);
   // A burst during which hardly anything was written.
-  gets.Observe(counter.Add(1000000, 0), 0.01 * ObservedGets::kHalfShare);
+  gets.Observe(counter.Add(1000000, 0), Share(0.01 * ObservedGets::kHalfShare));
   EXPECT_LT(gets.rates()->missing_share, 0.01);
-  gets.Observe(counter.Add(1000, 0), ObservedGets::kHalfShare);
+  gets.Observe(counter.Add(1000, 0), Share(ObservedGets::kHalfShare));
   EXPECT_NEAR(gets.rates()->missing_share, 0.5, 0.01);
-  gets.Observe(counter.Add(1000, 0), 10 * ObservedGets::kHalfShare);
+  gets.Observe(counter.Add(1000, 0), Share(10 * ObservedGets::kHalfShare));
   EXPECT_GT(gets.rates()->missing_share, 0.99);
 }
 
-TEST(ObservedGets, CountsThatFellBeginAgain) {
+TEST(ObservedGets, CountsThatFellBeganAgainAtZero) {
   ObservedGets gets;
   Counter before;
-  gets.Observe(before.Add(0, 1), 0);
-  gets.Observe(before.Add(100000, 1), 1);
+  gets.Observe(before.Add(0, 1), Share(0));
+  gets.Observe(before.Add(100000, 1), Share(1));
   Counter after;
-  gets.Observe(after.Add(50000, 0), 1);
-  EXPECT_EQ(gets.rates()->missing_share, 0);
-  gets.Observe(after.Add(50000, 0.5), 100);
+  gets.Observe(after.Add(50000, 0.5), Share(100));
   EXPECT_NEAR(gets.rates()->missing_share, 0.5, 0.001);
+  // Others may be larger than before already.
+  Counter later;
+  gets.Observe(later.Add(60000, 0.25), Share(100));
+  EXPECT_NEAR(gets.rates()->missing_share, 0.75, 0.001);
+}
+
+TEST(ObservedGets, StatisticsMayCountNoTickers) {
+  const auto statistics = rdb::CreateDBStatistics();
+  EXPECT_TRUE(CountsTickers(*statistics));
+  statistics->set_stats_level(rdb::StatsLevel::kExceptHistogramOrTimers);
+  EXPECT_TRUE(CountsTickers(*statistics));
+  statistics->set_stats_level(rdb::StatsLevel::kExceptTickers);
+  EXPECT_FALSE(CountsTickers(*statistics));
 }
 
 }  // namespace
