@@ -189,6 +189,8 @@ std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
   return runs;
 }
 
+bool IsNonNegative(double value) { return value >= 0 && std::isfinite(value); }
+
 absl::Status CheckFileOptions(const FileBudgetOptions& options) {
   if (absl::Status status = CheckOptions(options.budget); !status.ok()) {
     return status;
@@ -196,10 +198,10 @@ absl::Status CheckFileOptions(const FileBudgetOptions& options) {
   const bool is_valid =
       options.size_ratio > 1 && options.size_ratio <= kMaxSizeRatio &&
       options.level_count > 0 && options.level_count <= kMaxTreeRuns &&
-      options.max_extra_bits >= 0 && options.max_excess >= 0 &&
-      options.flush_ratio > 1 && options.control_gain >= 0 &&
-      options.control_limit >= 0 && std::isfinite(options.control_gain) &&
-      std::isfinite(options.control_limit);
+      IsNonNegative(options.max_extra_bits) &&
+      IsNonNegative(options.max_excess) && options.flush_ratio > 1 &&
+      IsNonNegative(options.control_gain) &&
+      IsNonNegative(options.control_limit);
   if (is_valid) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "size_ratio ", options.size_ratio, " must be above 1, at most ",

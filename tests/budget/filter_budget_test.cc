@@ -552,6 +552,7 @@ TEST(FileBudget, FixedIsTheSameEverywhere) {
 }
 
 TEST(FileBudget, OptionsOutOfRangeAreRefused) {
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
   const auto refuses = [](auto set) {
     FileBudgetOptions options;
     set(&options);
@@ -563,7 +564,9 @@ TEST(FileBudget, OptionsOutOfRangeAreRefused) {
   EXPECT_TRUE(refuses([](auto* o) { o->size_ratio = 1e300; }));
   EXPECT_TRUE(refuses([](auto* o) { o->level_count = 0; }));
   EXPECT_TRUE(refuses([](auto* o) { o->max_excess = -1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->max_excess = kInfinity; }));
   EXPECT_TRUE(refuses([](auto* o) { o->max_extra_bits = -1; }));
+  EXPECT_TRUE(refuses([](auto* o) { o->max_extra_bits = kInfinity; }));
   EXPECT_TRUE(refuses([](auto* o) { o->control_gain = std::nan(""); }));
   EXPECT_TRUE(refuses([](auto* o) { o->control_limit = -1; }));
   EXPECT_TRUE(refuses([](auto* o) { o->budget.missing_share = 0; }));
