@@ -363,12 +363,15 @@ Status CheckRocksDbOptions(const rdb::Options& options,
           ? nullptr
           : options.table_factory->GetOptions<BlockBasedTableOptions>();
   const RocksDbBudgetOptions* budget = nullptr;
+  BudgetMode mode = BudgetMode::kFixed;
   if (const auto* native = PolicyOf<NativePolicy>(table_options)) {
     if (native->options().effective_budget().has_value()) {
       budget = &native->options();
+      mode = *native->options().effective_budget();
     }
   } else if (const auto* composed = PolicyOf<ComposedPolicy>(table_options)) {
     budget = &composed->options();
+    mode = composed->options().budget;
   }
   if (budget == nullptr) return status;
   const std::string name =
@@ -382,24 +385,29 @@ Status CheckRocksDbOptions(const rdb::Options& options,
   constexpr char kRemedy[] =
       " without a listener: add NewRocksDbBudgetListener() to "
       "DBOptions::listeners, or listeners={rowbloom.BudgetListener}";
-  if (!has_listener && (budget->auto_bits || budget->budget_bytes > 0)) {
-    return Status::InvalidArgument(absl::StrCat(
-        name, budget->auto_bits ? " with auto_bits" : " with budget_bytes",
-        kRemedy));
+  const char* option = budget->auto_bits                ? " with auto_bits"
+                       : budget->budget_bytes > 0       ? " with budget_bytes"
+                       : budget->total_memory_bytes > 0 ? " with "
+                                                          "total_memory_bytes"
+                                                        : nullptr;
+  if (!has_listener && option != nullptr) {
+    return Status::InvalidArgument(absl::StrCat(name, option, kRemedy));
   }
   if (warnings == nullptr) return status;
-  if (!has_listener) {
+  if (!has_listener && mode != BudgetMode::kFixed) {
     warnings->push_back(absl::StrCat(
         name, " with a budget", kRemedy,
         "; without one the policy knows only the level of an SST, and filters "
         "may take more than the budget or waste more reads"));
   }
-  if (budget->auto_bits && options.statistics == nullptr) {
+  const bool counts_gets = options.statistics != nullptr &&
+                           plugin::CountsTickers(*options.statistics);
+  if (budget->auto_bits && !counts_gets) {
     warnings->push_back(absl::StrCat(
-        name,
-        " with auto_bits, but DBOptions::statistics is nullptr: it plans for "
-        "missing_share and keys that are all asked for alike; set statistics "
-        "(StatsLevel::kExceptHistogramOrTimers is enough)"));
+        name, " with auto_bits, but DBOptions::statistics ",
+        options.statistics == nullptr ? "is nullptr" : "counts no tickers",
+        ": it plans for missing_share and keys that are all asked for alike; "
+        "set statistics (StatsLevel::kExceptHistogramOrTimers is enough)"));
   }
   return status;
 }

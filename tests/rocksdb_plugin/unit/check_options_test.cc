@@ -490,13 +490,19 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
     EXPECT_TRUE(check(policy, true, false, &warnings).ok());
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("statistics is nullptr")));
   }
-  EXPECT_REFUSED(check("{id=rowbloom;budget=balanced;budget_bytes=1000}", false,
-                       false, &warnings),
-                 HasSubstr("budget_bytes without a listener"));
+  for (const char* option : {"budget_bytes", "total_memory_bytes"}) {
+    const std::string policy =
+        absl::StrCat("{id=rowbloom;budget=balanced;", option, "=1000}");
+    EXPECT_REFUSED(check(policy, false, false, &warnings),
+                   HasSubstr(absl::StrCat(option, " without a listener")));
+    EXPECT_TRUE(check(policy, true, false, &warnings).ok());
+    EXPECT_THAT(warnings, IsEmpty());
+  }
   EXPECT_TRUE(
       check("{id=rowbloom;budget=balanced}", false, false, &warnings).ok());
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("without a listener")));
-  for (const char* policy : {"rowbloom", "rowbloom:10", "bloomfilter:10"}) {
+  for (const char* policy : {"rowbloom", "rowbloom:10", "bloomfilter:10",
+                             "{id=rowbloom;budget=fixed}"}) {
     EXPECT_TRUE(check(policy, false, false, &warnings).ok());
     EXPECT_THAT(warnings, IsEmpty()) << policy;
   }
