@@ -3,7 +3,7 @@
 // The FilterPolicy that writes and reads rowbloom's own filter families.
 // Made by NewRocksDbFilterPolicy() or from an options string:
 //
-//   rowbloom                 rowbloom:12.5            (bits per filter key)
+//   rowbloom        rowbloom:12.5 (bits per filter key)        rowbloom:auto
 //   {id=rowbloom;key_codec=ordered;filter_spec=FAMILY:target_fpr=R}
 //   {id=rowbloom;filter_spec=compact;budget=balanced}
 //
@@ -67,9 +67,9 @@ inline double BudgetBitsPerKey(const RocksDbOptions& options) {
 
 absl::Status ValidateRocksDbOptions(const RocksDbOptions& options);
 
-// Makes the policy of an id, "rowbloom" or "rowbloom:BITS_PER_KEY"; RocksDB's
-// Configurable reads other options later. A build without native mode makes
-// none. CheckRocksDbRelease() is OK.
+// Makes the policy of an id, "rowbloom", "rowbloom:auto" or "rowbloom:BITS";
+// RocksDB's Configurable reads other options later. A build without native mode
+// makes none. CheckRocksDbRelease() is OK.
 absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
     std::string_view id);
 

@@ -2,6 +2,7 @@
 
 #include "filter/fast/fast.h"
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <utility>
