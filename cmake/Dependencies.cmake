@@ -33,6 +33,25 @@ if(ROWBLOOM_WITH_ROCKSDB)
   set(ROWBLOOM_ROCKSDB_RELEASE ${Librocksdb_VERSION} CACHE INTERNAL
       "The release of RocksDB that was found")
 
+  # A parent project may add its RocksDB after rowbloom, which took another one.
+  function(rowbloom_refuse_second_rocksdb version location)
+    foreach(target IN ITEMS rocksdb rocksdb-shared)
+      if(TARGET ${target})
+        get_target_property(source ${target} SOURCE_DIR)
+        message(FATAL_ERROR
+          "rowbloom was configured for RocksDB ${version}, ${location}, and "
+          "this build has a target ${target} in ${source}. Add that directory "
+          "before rowbloom.")
+      endif()
+    endforeach()
+  endfunction()
+  if(NOT PROJECT_IS_TOP_LEVEL AND NOT Librocksdb_is_built)
+    cmake_language(EVAL CODE
+      "cmake_language(DEFER DIRECTORY [[${CMAKE_SOURCE_DIR}]]
+                      CALL rowbloom_refuse_second_rocksdb
+                      [[${Librocksdb_VERSION}]] [[${Librocksdb_location}]])")
+  endif()
+
   # find_rocksdb_tool(VARIABLE NAME): the program of the same release, or "".
   function(find_rocksdb_tool variable name)
     find_program(${variable} ${name})

@@ -5,28 +5,35 @@
 #   Librocksdb_VERSION   by its headers, as 7.8.3
 #   Librocksdb_minor     the minor release, as 7.8
 #   Librocksdb_SHARED    whether it is a shared library
-#   Librocksdb_location  the directory of its CMake package, or its library
+#   Librocksdb_location  the directory of its CMake package or its sources, or
+#                        its library
 #
-# Searched in this order: the targets of a parent project, the CMake package
-# below CMAKE_PREFIX_PATH or RocksDB_ROOT, what pkg-config finds below
-# CMAKE_PREFIX_PATH or PKG_CONFIG_PATH or in the system (RocksDB's Makefile
-# installs no CMake package), the system's CMake package. rowbloom's CMake
-# package brings this file along.
+# Searched in this order: the targets of a parent project (RocksDB's own tree
+# has rocksdb and rocksdb-shared), the CMake package below CMAKE_PREFIX_PATH or
+# RocksDB_ROOT, what pkg-config finds below CMAKE_PREFIX_PATH or PKG_CONFIG_PATH
+# or in the system (RocksDB's Makefile installs no CMake package), the system's
+# CMake package. rowbloom's CMake package brings this file along.
 
-foreach(name IN ITEMS FOUND VERSION SHARED minor location library
+foreach(name IN ITEMS FOUND VERSION SHARED minor location library is_built
                       include_dirs definitions type)
   set(Librocksdb_${name} "")
 endforeach()
 unset(Librocksdb_header)
 
 macro(librocksdb_find_target)
-  foreach(target IN ITEMS RocksDB::rocksdb-shared RocksDB::rocksdb)
+  foreach(target IN ITEMS RocksDB::rocksdb-shared RocksDB::rocksdb
+                          rocksdb rocksdb-shared)
     if(TARGET ${target} AND NOT Librocksdb_library)
       set(Librocksdb_library ${target})
       get_target_property(Librocksdb_type ${target} TYPE)
       get_target_property(Librocksdb_include_dirs ${target}
                           INTERFACE_INCLUDE_DIRECTORIES)
       set(Librocksdb_location ${RocksDB_DIR})
+      get_target_property(Librocksdb_is_imported ${target} IMPORTED)
+      if(NOT Librocksdb_is_imported)
+        set(Librocksdb_is_built TRUE)
+        get_target_property(Librocksdb_location ${target} SOURCE_DIR)
+      endif()
     endif()
   endforeach()
 endmacro()

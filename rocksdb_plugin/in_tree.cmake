@@ -4,13 +4,17 @@
 # rowbloom.mk names the function that registers the plugin.
 
 include(GNUInstallDirs)
-find_package(PkgConfig REQUIRED)
-pkg_check_modules(rowbloom_core REQUIRED rowbloom-planning absl_strings)
-
 set(rowbloom_SOURCES ${sources} PARENT_SCOPE)
-set(rowbloom_LIBS ${rowbloom_core_LINK_LIBRARIES} PARENT_SCOPE)
+if(TARGET rowbloom::planning)
+  # RocksDB cannot export a target of its parent project.
+  set(rowbloom_LIBS "$<BUILD_INTERFACE:rowbloom::planning>" PARENT_SCOPE)
+else()
+  find_package(PkgConfig REQUIRED)
+  pkg_check_modules(rowbloom_core REQUIRED rowbloom-planning absl_strings)
+  set(rowbloom_LIBS ${rowbloom_core_LINK_LIBRARIES} PARENT_SCOPE)
+  list(JOIN rowbloom_core_CFLAGS " " flags)
+endif()
 # Not rowbloom_INCLUDE_PATHS: RocksDB's own sources need none of it.
-list(JOIN rowbloom_core_CFLAGS " " flags)
 set(here ${CMAKE_CURRENT_SOURCE_DIR})
 set(rowbloom_COMPILE_FLAGS "-I${here}/include -I${here} ${flags}" PARENT_SCOPE)
 install(DIRECTORY include/rowbloom

@@ -17,7 +17,7 @@ installs them, and builds and runs programs against them:
   FetchContent               by clang++, in a parent with its own Abseil
   shared libraries           exported symbols, SONAME, RUNPATH
   examples/mini_kv           as a project of its own, with its tests
-  RocksDB                    by its Makefile, shared and static
+  RocksDB                    by its Makefile, shared and static; as a target
 
 BUILD_DIR is a finished static build with all components, of the preset check
 say; it is then installed, and no other static one is built. What is in WORK_DIR
@@ -200,6 +200,26 @@ another_rocksdb_is_refused() {
     grep 'compiled for RocksDB .* needs a release .*; found: "[0-9]*\.99'
 }
 
+# A server that builds RocksDB itself gets that one, though another is installed
+# where CMake looks first, and nothing that it links is shared.
+rocksdb_as_target() {
+  local build=$work/rocksdb_target
+  local options=(-DROWBLOOM_SOURCE_DIR="$source" -DCMAKE_CXX_FLAGS=-fno-rtti
+    -DCMAKE_PREFIX_PATH="$work/rocksdb.another" "${unity[@]}"
+    -DROCKSDB_INCLUDE_DIR="$(pkg-config --variable=includedir rocksdb)"
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1)
+  consumer "$tests/rocksdb_target" "$build" "${options[@]}" | tee "$build.txt"
+  grep "RocksDB $(pkg-config --modversion rocksdb): $tests/rocksdb_target" \
+    "$build.txt"
+  ! ldd "$build/server" | grep -E "absl|xxhash|rocksdb|stdc" ||
+    fail "the server links shared libraries"
+  rm -rf "$build"
+  ! cmake -S "$tests/rocksdb_target" -B "$build" "${options[@]}" \
+    -DROWBLOOM_FIRST=ON >"$build.txt" 2>&1 || fail "two RocksDBs are linked"
+  tr '\n' ' ' <"$build.txt" | tr -s ' ' |
+    grep 'for RocksDB [0-9.]*\.99.* Add that directory before rowbloom'
+}
+
 release_by_default() {
   grep '^CMAKE_BUILD_TYPE:STRING=Release$' "$work/shared/CMakeCache.txt"
 }
@@ -350,6 +370,7 @@ components "$work/prefix.shared" shared
 way "RocksDB by make, shared" rocksdb_by_make librocksdb.so
 way "RocksDB by make, static" rocksdb_by_make librocksdb.a
 way "RocksDB of another release is refused" another_rocksdb_is_refused
+way "RocksDB as a target of the build, static, no RTTI" rocksdb_as_target
 
 way "add_subdirectory, C++20, link-time optimisation" by_add_subdirectory
 way "FetchContent, clang++, own Abseil" by_fetch_content
