@@ -45,6 +45,7 @@ struct Workload {
   bool puts_are_new = false;  // Else puts overwrite.
   double scan_share = 0;
 };
+
 // Draws key ranges as mixgraph does: range i of 30, in random order, has a
 // weight of two exponential terms. Within a range a power law chooses the key.
 class RangeSampler {

@@ -26,6 +26,8 @@
 namespace rowbloom::bench {
 namespace {
 
+constexpr const char* kRestart = "restarted";
+
 constexpr Workload kPhaseWorkloads[] = {
     {"absent", 1, Choice::kUniform},
     {"half_absent", 0.5, Choice::kUniform},
@@ -34,6 +36,7 @@ constexpr Workload kPhaseWorkloads[] = {
     {"ycsb_d", 0, Choice::kLatest, 0.05, true},
     {"mixgraph", 0.37, Choice::kRanges, 0.14, false, 0.01},
     {"zipf_30_absent", 0.3, Choice::kZipf},
+    {kRestart, 0.3, Choice::kZipf},
     {"scans", 0.5, Choice::kUniform, 0, false, 0.3},
     {"absent_again", 1, Choice::kUniform},
 };
@@ -85,10 +88,12 @@ class Subject {
  public:
   Subject(const std::string& filter, bool has_urls, double cache_share,
           const KeyTree& keys, const std::vector<uint64_t>& sorted, Run* run)
-      : has_urls_(has_urls),
+      : filter_(filter),
+        has_urls_(has_urls),
+        cache_share_(cache_share),
         keys_(keys),
         operations_(keys, sorted, /*seed=*/1),
-        database_(OptionsFor(filter, cache_share), run->NewPath()) {
+        database_(OptionsFor(), run->NewPath()) {
     const auto count = keys.key_count;
     for (uint64_t i = 0; i < count; ++i) Put(SplitMix(i) % count);
     for (uint64_t i = 0; i < count; ++i) Put(i);
@@ -131,6 +136,12 @@ class Subject {
     Settle();
   }
 
+  // With an empty cache, and a policy and a listener that know nothing.
+  void Restart() {
+    const Policy policy = MakePolicyOf();
+    database_.Reopen(NewCache(), &policy);
+  }
+
   double BitsPerKey() { return SumOf(database_.ReadLevels()).BitsPerKey(); }
   uint64_t WrittenBytes() const {
     return statistics_->getTickerCount(rocksdb::COMPACT_WRITE_BYTES) +
@@ -139,13 +150,23 @@ class Subject {
   uint64_t DataBytes() { return SumOf(database_.ReadLevels()).data_bytes; }
 
  private:
-  rocksdb::Options OptionsFor(const std::string& filter, double cache_share) {
-    const auto [name, bits] = ParseFilter(filter, kCommand);
+  Policy MakePolicyOf() const {
+    const auto [name, bits] = ParseFilter(filter_, kCommand);
     TreeShape shape;  // As a user would describe it.
     shape.size_ratio = kPhaseLevelRatio;
-    const Policy policy = MakeKeyPolicy(name, bits, shape);
-    const uint64_t cell_bytes = (has_urls_ ? 65 : 8) + kValueSize + 11;
-    const uint64_t data_bytes = cell_bytes * keys_.key_count;
+    return MakeKeyPolicy(name, bits, shape);
+  }
+  uint64_t CellBytes() const { return (has_urls_ ? 65 : 8) + kValueSize + 11; }
+  std::shared_ptr<rocksdb::Cache> NewCache() const {
+    constexpr int kOneShard = 0;
+    return rocksdb::NewLRUCache(
+        static_cast<size_t>(cache_share_ *
+                            static_cast<double>(CellBytes() * keys_.key_count)),
+        kOneShard, /*strict_capacity_limit=*/false,
+        /*high_pri_pool_ratio=*/0.5);
+  }
+  rocksdb::Options OptionsFor() {
+    const Policy policy = MakePolicyOf();
     rocksdb::BlockBasedTableOptions table;
     table.filter_policy = policy.filter;
     table.cache_index_and_filter_blocks = true;
@@ -154,11 +175,7 @@ class Subject {
     table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
     table.partition_filters = true;
     table.metadata_block_size = kBlockSizeBytes;
-    constexpr int kOneShard = 0;
-    table.block_cache = rocksdb::NewLRUCache(
-        static_cast<size_t>(cache_share * static_cast<double>(data_bytes)),
-        kOneShard, /*strict_capacity_limit=*/false,
-        /*high_pri_pool_ratio=*/0.5);
+    table.block_cache = NewCache();
     rocksdb::Options options;
     options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
     options.listeners = policy.listeners;
@@ -166,7 +183,7 @@ class Subject {
     options.compression = rocksdb::kNoCompression;
     options.statistics = statistics_;
     flush_keys_ = keys_.key_count / kFlushesOfAllKeys;
-    const uint64_t flush_bytes = flush_keys_ * cell_bytes;
+    const uint64_t flush_bytes = flush_keys_ * CellBytes();
     options.write_buffer_size = 64 * flush_bytes;  // Flush() flushes.
     options.level0_file_num_compaction_trigger = kPhaseLevel0Files;
     options.max_bytes_for_level_base = kPhaseLevel0Files * flush_bytes;
@@ -190,7 +207,9 @@ class Subject {
 
   static constexpr Command kCommand = kPhases;
 
+  const std::string filter_;
   const bool has_urls_;
+  const double cache_share_;
   const KeyTree& keys_;
   const std::shared_ptr<rocksdb::Statistics> statistics_ =
       rocksdb::CreateDBStatistics();
@@ -225,6 +244,7 @@ Json MeasurePhases(Run* run) {
             std::size(kPhaseWorkloads) * static_cast<size_t>(kRounds));
         Subject subject(filter, has_urls, cache_share, keys, sorted, run);
         for (const Workload& workload : kPhaseWorkloads) {
+          if (workload.name == kRestart) subject.Restart();
           const uint64_t written = subject.WrittenBytes();
           std::vector<Json> rounds;
           for (int round = 0; round < kRounds; ++round) {

@@ -51,8 +51,9 @@ PartitionCuts CutsOf(const Table& /*table*/, double /*otherwise*/) {
   return PartitionCuts::kCoupled;
 }
 
-// The capacity of the cache that filter partitions share with data blocks; 0 if
-// they do not.
+// The part of the cache for live blocks that filter partitions share with data
+// blocks; 0 if they do not. The cache also has blocks of deleted SSTs, and to
+// plan for more filters than fit costs far more than to plan for fewer.
 double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
   if (table.block_cache == nullptr || table.no_block_cache ||
       !table.cache_index_and_filter_blocks || !table.partition_filters ||
@@ -60,9 +61,11 @@ double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
           rdb::PinningTier::kAll) {
     return 0;
   }
-  constexpr size_t kUnlimited = size_t{1} << 60;
-  return static_cast<double>(
-      std::min(table.block_cache->GetCapacity(), kUnlimited));
+  constexpr double kLiveShare = 0.9;
+  constexpr double kUnlimited = 1e18;
+  return std::min(
+      kLiveShare * static_cast<double>(table.block_cache->GetCapacity()),
+      kUnlimited);
 }
 
 // The share of the cache's high-priority pool, which RocksDB tells in the text
@@ -160,12 +163,13 @@ void FitGets(const LiveTree::View& view, const FilterCost& cost,
     }
     return std::pair(Share(reads, asks), Share(counted, asks));
   };
+  constexpr double kExplained = 0.02;
   const auto explains = [&](double zipf_exponent, double share) {
     get->zipf_exponent = zipf_exponent;
     get->cache_bytes =
         static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
     const auto [expected, counted] = miss_share();
-    return std::abs(expected - counted) <= kShareChange;
+    return std::abs(expected - counted) <= kExplained;
   };
   if (explains(plan.zipf_exponent, 1) ||
       explains(plan.zipf_exponent, plan.cache_share)) {
