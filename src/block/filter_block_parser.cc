@@ -329,6 +329,16 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
                      parsed.properties_size,
                      " bytes do not end at the footer"));
   }
+  // Before the tail is read, which takes memory of its size.
+  if (parsed.index_size > ChunkIndex::kMaxBytes ||
+      parsed.properties_size > ChunkIndex::kMaxBytes) {
+    return Annotate(
+        place, at + Footer::kIndexSize,
+        absl::UnimplementedError(absl::StrCat(
+            "a chunk index of ", parsed.index_size, " bytes and properties of ",
+            parsed.properties_size, ": this library reads up to ",
+            ChunkIndex::kMaxBytes, " of each")));
+  }
   return parsed;
 }
 
@@ -337,12 +347,6 @@ absl::StatusOr<ParsedFilterBlock> ParseTail(const BlockPlace& place,
                                             std::string_view tail,
                                             std::string_view chunks) {
   RB_CHECK(tail.size() == footer.tail_size(place));
-  if (footer.index_size > ChunkIndex::kMaxBytes ||
-      footer.properties_size > ChunkIndex::kMaxBytes) {
-    return Annotate(place, footer.index_offset,
-                    absl::UnimplementedError(
-                        "a chunk index or properties of 4 GiB or more"));
-  }
   const std::string_view index =
       tail.substr(0, static_cast<size_t>(footer.index_size));
   const std::string_view properties =

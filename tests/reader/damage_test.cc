@@ -7,9 +7,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "block/filter_block_parser.h"
 #include "block/format.h"
 #include "reader/test_block.h"
 #include "testing/reseal.h"
+#include "util/coding.h"
 
 namespace rowbloom {
 namespace {
@@ -271,6 +273,41 @@ TEST(Damage, FooterBytesOfALaterVersionAreUnimplementedOrDamage) {
     const auto source = NewMemorySource(newer);
     EXPECT_EQ(FilterReader::Open(source.get(), {}, {}).status().code(), c.code);
   }
+}
+
+// The footer of a block without chunks, right but for the sizes that it names.
+std::string FooterOf(uint64_t index_size, uint64_t properties_size) {
+  using block::Footer;
+  std::string footer(Footer::kSize, '\0');
+  const auto set = [&footer](size_t at, uint64_t value) {
+    util::StoreFixed<uint64_t>(value, &footer[at]);
+  };
+  set(Footer::kBlockSize, index_size + properties_size + Footer::kSize);
+  set(Footer::kIndexSize, index_size);
+  set(Footer::kPropertiesSize, properties_size);
+  footer[Footer::kFormatVersion] = 1;
+  set(Footer::kMagic, block::kFooterMagic);
+  testing::Reseal(&footer);
+  return footer;
+}
+
+// Index and properties are refused before memory for them is taken.
+TEST(Damage, TheFooterAloneTellsAnIndexOrPropertiesBeyondTheLimit) {
+  constexpr uint64_t kLimit = uint64_t{1} << 30;
+  const auto parse = [](uint64_t index_size, uint64_t properties_size) {
+    const std::string footer = FooterOf(index_size, properties_size);
+    const block::BlockPlace place = {
+        "large.sst", 0, index_size + properties_size + footer.size()};
+    return block::ParseFooter(place, footer).status();
+  };
+  EXPECT_TRUE(parse(kLimit, kLimit).ok());
+  EXPECT_EQ(parse(kLimit + 1, 100).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(parse(100, kLimit + 1).code(), absl::StatusCode::kUnimplemented);
+  EXPECT_THAT(
+      parse(kLimit + 1, 100).ToString(),
+      ::testing::HasSubstr("large.sst: offset 1073741941: a chunk index of "
+                           "1073741825 bytes and properties of 100: this "
+                           "library reads up to 1073741824 of each"));
 }
 
 }  // namespace
