@@ -4,6 +4,7 @@
 
 #include <type_traits>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "block/format.h"
 #include "filter/units.h"
@@ -74,6 +75,12 @@ absl::Status ParseProperty(uint64_t number, std::string_view value,
       const absl::StatusOr<KeyCodec> codec = KeyCodec::Parse(value);
       if (!codec.ok()) {
         return absl::UnimplementedError(codec.status().message());
+      }
+      // A codec has one text in the format, so that readers agree on it.
+      if (codec->ToString() != value) {
+        return absl::UnimplementedError(absl::StrCat(
+            "key codec \"", absl::CHexEscape(util::AbslView(value)),
+            "\" is written as ", codec->ToString()));
       }
       block->key_codec = *codec;
       return absl::OkStatus();

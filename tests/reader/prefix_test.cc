@@ -340,6 +340,19 @@ TEST(Prefix, ANewerKeyCodecIsUnimplementedAndAWrongOneDamage) {
   EXPECT_THAT(wrong.message(), HasSubstr("key codec"));
 }
 
+// So that two readers of one file read it, or neither does.
+TEST(Prefix, AKeyCodecHasOneTextInABlock) {
+  const std::string block =
+      testing::WriteBlock(Options(BloomType::kRow, "fixed:12,-rest"), Log());
+  EXPECT_TRUE(OpenChanged(block, "fixed:12,-rest", "fixed:34,-rest").ok());
+  for (const char* text : {"fixed:123,rest", "fixed:01,-rest", "fixed: 1,-rest",
+                           "1.fixed:1,rest", "ordered,2.rest"}) {
+    const absl::Status status = OpenChanged(block, "fixed:12,-rest", text);
+    EXPECT_TRUE(absl::IsUnimplemented(status)) << text << status;
+    EXPECT_THAT(status.message(), HasSubstr("is written as")) << text;
+  }
+}
+
 TEST(Prefix, OlderReadersRefuseABlockWithPrefixesWithoutRows) {
   FilterOptions options = Options(BloomType::kRowCol, kLog);
   const auto flags = [&] {
