@@ -28,6 +28,7 @@
 #include "rowbloom/rocksdb.h"
 #include "status.h"
 #include "verify/builtin_filter.h"
+#include "verify/partitions.h"
 #include "verify/whole_filters.h"
 
 namespace rowbloom {
@@ -43,6 +44,7 @@ using plugin::RowPrefixExtractor;
 using plugin::TextPolicy;
 using plugin::ToRocksDbStatus;
 using plugin::ValidateSizeRatio;
+using plugin::WarnOfPartitions;
 using plugin::WarnOfWholeFilters;
 
 using rdb::BlockBasedTableOptions;
@@ -341,6 +343,9 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
     std::string warning = WarnOfWholeFilters(
         options, *table_options, BitsPerKey(*table_options->filter_policy));
     if (!warning.empty()) warnings->push_back(std::move(warning));
+    for (std::string& trap : WarnOfPartitions(options, *table_options)) {
+      warnings->push_back(std::move(trap));
+    }
   }
   if (warnings != nullptr) {
     std::string warning = WarnOfComparator(options, table_options);

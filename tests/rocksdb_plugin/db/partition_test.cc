@@ -9,6 +9,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "rocksdb/cache.h"
 #include "rocksdb_plugin/tampering_policy.h"
 #include "rocksdb_plugin/test_db.h"
 
@@ -16,6 +17,7 @@ namespace rowbloom::testing {
 namespace {
 
 constexpr int kPartitionedRows = 4000;
+constexpr int kFewEnoughRows = 8000;  // Their names are equally long.
 
 DbSetUp Partitioned(BloomType type, bool whole_key_filtering) {
   DbSetUp set_up;
@@ -56,6 +58,85 @@ TEST(DbPartition, PartitionsStayNearTheSizeAsked) {
           << SetUpName(db.set_up);
     }
   }
+}
+
+// Fills a database with rows of one cell: RocksDB adds a key and a prefix for
+// each. Returns the size of a filter partition as a multiple of the size asked.
+double PartitionsOfPairs(uint64_t metadata_block_size,
+                         bool whole_key_filtering) {
+  TestDb db;
+  db.set_up = Partitioned(BloomType::kRow, whole_key_filtering);
+  db.set_up.other_policy = StockBloom();
+  db.set_up.metadata_block_size_bytes = metadata_block_size;
+  rdb::BlockBasedTableOptions table = db.TableOptions();
+  table.block_size = 4096;
+  db.Open(db.MakeOptions(table));
+  db.Fill(kFewEnoughRows);
+  const auto properties = db.Properties();
+  EXPECT_EQ(properties.size(), 1);
+  const rdb::TableProperties& sst = *properties.front();
+  return static_cast<double>(sst.filter_size) /
+         static_cast<double>(sst.index_partitions * metadata_block_size);
+}
+
+// CheckRocksDbOptions() warns of it.
+TEST(DbPartition, ControlWithStockBloomCutsLateWhereKeysAndPrefixesAreAdded) {
+  double largest = 0;
+  // RocksDB misses an odd number of keys, and no even one.
+  for (uint64_t asked = 500; asked < 508; ++asked) {
+    largest = std::max(largest, PartitionsOfPairs(asked, true));
+    EXPECT_LT(PartitionsOfPairs(asked, false), 1.5) << asked;
+  }
+  if (kRocksDbRelease < 906) {
+    EXPECT_GT(largest, 4);
+  } else {
+    EXPECT_LT(largest, 1.5);
+  }
+}
+
+// The filter partitions that 100 scans read from the file, which do not fill
+// the cache.
+uint64_t PartitionsReadByScans(rdb::PinningTier pinning, bool after_gets) {
+  TestDb db;
+  db.set_up = Partitioned(BloomType::kRow, true);
+  db.set_up.cache_filter_blocks = true;
+  db.set_up.block_cache = rdb::NewLRUCache(1 << 20, 0);
+  rdb::BlockBasedTableOptions table = db.TableOptions();
+  table.metadata_cache_options.partition_pinning = pinning;
+  db.Open(db.MakeOptions(table));
+  db.Fill(kFewEnoughRows);
+  db.Compact();  // RocksDB treats files at level 0 differently.
+  table.block_cache = rdb::NewLRUCache(1 << 20, 0);
+  db.Open(db.MakeOptions(table));
+  constexpr int kScans = 100;
+  if (after_gets) {
+    for (int row = 0; row < kScans; ++row) {
+      EXPECT_TRUE(db.Has(db.Key(Row(row), "q")));
+    }
+  }
+  rdb::ReadOptions read;
+  read.fill_cache = false;
+  const uint64_t before = db.Ticker(rdb::BLOCK_CACHE_FILTER_MISS);
+  for (int row = 0; row < kScans; ++row) {
+    const auto it = db.NewIterator(read);
+    it->Seek(db.Key(Row(row), ""));
+    EXPECT_TRUE(it->Valid());
+  }
+  EXPECT_GE(db.PrefixChecks(), kScans);
+  return db.Ticker(rdb::BLOCK_CACHE_FILTER_MISS) - before;
+}
+
+TEST(DbPartition, ScansThatFillNoCacheReadAPartitionEachTimeUnlessItIsPinned) {
+  // RocksDB before 8.0 keeps them.
+  const uint64_t unpinned =
+      PartitionsReadByScans(rdb::PinningTier::kNone, false);
+  if (kRocksDbRelease < 800) {
+    EXPECT_LT(unpinned, 50);
+  } else {
+    EXPECT_GE(unpinned, 100);
+  }
+  EXPECT_EQ(PartitionsReadByScans(rdb::PinningTier::kNone, true), 0);
+  EXPECT_EQ(PartitionsReadByScans(rdb::PinningTier::kAll, false), 0);
 }
 
 // Shows why Finish must not return an empty slice.

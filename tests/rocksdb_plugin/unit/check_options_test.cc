@@ -23,6 +23,7 @@
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
+#include "verify/partitions.h"
 
 namespace rowbloom {
 namespace {
@@ -418,6 +419,8 @@ TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
       [](Case* c) {
         c->table.partition_filters = true;
         c->table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+        c->table.metadata_cache_options.partition_pinning =
+            rdb::PinningTier::kAll;
       },
       [](Case* c) {
         c->table.metadata_cache_options.unpartitioned_pinning =
@@ -441,6 +444,90 @@ TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
   c.table.pin_l0_filter_and_index_blocks_in_cache = true;
   c.table.partition_filters = true;
   EXPECT_EQ(c.Warnings().size(), 1);
+}
+
+Case Partitions() {
+  Case c;
+  c.SetType(BloomType::kRow);
+  c.table.cache_index_and_filter_blocks = true;
+  c.table.partition_filters = true;
+  c.table.index_type = BlockBasedTableOptions::kTwoLevelIndexSearch;
+  c.table.block_cache = rdb::NewLRUCache(1 << 30);  // For whole filters, too.
+  return c;
+}
+
+TEST(CheckOptions, WarnsOfPartitionsByRelease) {
+  Case c = Partitions();
+  // Level 0 alone is pinned.
+  c.table.pin_l0_filter_and_index_blocks_in_cache = true;
+  const auto warnings = [&](int release) {
+    return plugin::WarnOfPartitions(c.options, c.table, release);
+  };
+  const auto large =
+      AllOf(HasSubstr("78 to 94 KB where"),
+            HasSubstr("metadata_block_size is 4096 here"),
+            HasSubstr("set metadata_cache_options.partition_pinning=kAll"));
+  const auto unkept =
+      AllOf(HasSubstr("ReadOptions::fill_cache=false"),
+            HasSubstr("set metadata_cache_options.partition_pinning=kAll"));
+  EXPECT_THAT(warnings(710), ElementsAre(large));
+  EXPECT_THAT(warnings(800), ElementsAre(unkept, large));
+  EXPECT_THAT(warnings(905), ElementsAre(unkept, large));
+  EXPECT_THAT(warnings(906), ElementsAre(unkept));
+  EXPECT_EQ(c.Warnings(), warnings(testing::kRocksDbRelease));
+  c.table.whole_key_filtering = false;
+  EXPECT_THAT(warnings(710), IsEmpty());
+  EXPECT_THAT(warnings(905), ElementsAre(unkept));
+  c.table.filter_policy.reset(rdb::NewBloomFilterPolicy(10));
+  EXPECT_THAT(warnings(905), ElementsAre(unkept));
+}
+
+TEST(CheckOptions, WarnsOfATopLevelIndexThatNobodyPins) {
+  Case c = Partitions();
+  c.options.prefix_extractor.reset();
+  EXPECT_THAT(c.Warnings(), IsEmpty());
+  c.table.pin_top_level_index_and_filter = false;
+  const auto unpinned = HasSubstr("set metadata_cache_options.top_level_index");
+  EXPECT_THAT(c.Warnings(), ElementsAre(unpinned));
+  c.table.metadata_cache_options.top_level_index_pinning =
+      rdb::PinningTier::kAll;
+  EXPECT_THAT(c.Warnings(), IsEmpty());
+  c.table.metadata_cache_options.top_level_index_pinning =
+      rdb::PinningTier::kFlushedAndSimilar;
+  EXPECT_THAT(c.Warnings(), ElementsAre(unpinned));
+  // Table readers hold it.
+  c.table.cache_index_and_filter_blocks = false;
+  EXPECT_THAT(c.Warnings(), IsEmpty());
+}
+
+TEST(CheckOptions, DoesNotWarnOfPartitionsThatArePinnedOrThatNoScanAsks) {
+  using Edit = void (*)(Case*);
+  const Edit edits[] = {
+      [](Case* c) {
+        c->table.metadata_cache_options.partition_pinning =
+            rdb::PinningTier::kAll;
+      },
+      [](Case* c) { c->options.prefix_extractor.reset(); },
+      [](Case* c) { c->table.partition_filters = false; },
+      // RocksDB has no partitions then.
+      [](Case* c) {
+        c->table.index_type = BlockBasedTableOptions::kBinarySearch;
+      },
+  };
+  for (const Edit& edit : edits) {
+    Case c = Partitions();
+    edit(&c);
+    EXPECT_THAT(c.Warnings(), IsEmpty()) << &edit - edits;
+    for (const int release : {708, 905, 1109}) {
+      EXPECT_THAT(
+          plugin::WarnOfPartitions(
+              c.options,
+              *c.options.table_factory->GetOptions<BlockBasedTableOptions>(),
+              release),
+          IsEmpty())
+          << &edit - edits;
+    }
+  }
 }
 
 TEST(CheckOptions, WarnsOfComparatorsUnderWhichRowsCannotBeScanned) {
