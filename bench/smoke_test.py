@@ -132,6 +132,17 @@ def check_phases(results):
         assert reads[0] < reads[1], reads
 
 
+def check_places(results):
+    """Whole filters are chosen where they fit, and read nothing."""
+    for share in [0.01, 0.05]:
+        runs = [run for run in results["places"] if run["cache_share"] == share]
+        chosen = one(runs, is_chosen=True)
+        assert len(runs) == 3 and chosen["fits"], runs
+        assert (chosen["place"] == "cached partitions") == (share == 0.01), runs
+        metadata_reads = chosen["filter_reads"] + chosen["index_reads"]
+        assert (metadata_reads > 0) == (share == 0.01), runs
+
+
 def check_planned_bits(results):
     planned = [run for run in results["time"]["runs"] if "plan" in run]
     assert len(planned) == 2
@@ -222,6 +233,8 @@ PROGRAMS = {
         ("grow --quick --policies rocksdb_bloom,compact_listener", None),
         ("phases --quick --cache_shares 0.05 --filters "
          "compact_auto,rocksdb_bloom:10", check_phases),
+        ("places --quick --filters rocksdb_bloom:10 --workloads half_absent "
+         "--cache_shares 0.01,0.05", check_places),
         ("cpu --quick --policies rocksdb_bloom,compact", check_cpu),
         ("time --quick --cache_shares 0.02 --filters "
          "none,rocksdb_bloom:10,compact_budget:6", check_time, "time"),

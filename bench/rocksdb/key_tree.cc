@@ -44,7 +44,7 @@ std::string ValueOf(const std::string& key, size_t size) {
   return value;
 }
 
-KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, bool shares_memory,
+KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, FilterPlace place,
                  size_t size)
     : shape(tree_shape),
       value_size(size),
@@ -54,7 +54,7 @@ KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, bool shares_memory,
       // One shard has one order of use for all blocks.
       cache(rocksdb::NewLRUCache(0, /*num_shard_bits=*/0)),
       run_(*run),
-      shares_memory_(shares_memory) {}
+      place_(place) {}
 
 std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
                                      double bits_asked) {
@@ -64,7 +64,7 @@ std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
   options.level_count = static_cast<int>(run_ends.size());
   options.is_universal = shape.kind == TreeKind::kUniversal;
   options.block_cache = cache;
-  options.shares_memory = shares_memory_;
+  options.place = place_;
   auto tree = std::make_unique<Tree>(
       options, MakeKeyPolicy(policy, bits_asked, shape), run_.NewPath(),
       [this](int level, Database* database) { Fill(level, database); },

@@ -40,8 +40,9 @@ std::string ValueOf(const std::string& key, size_t size = sizeof(uint64_t));
 
 class KeyTree {
  public:
-  // `run` must outlive it. `shares_memory`: see TreeOptions.
-  KeyTree(const TreeShape& shape, Run* run, bool shares_memory = false,
+  // `run` must outlive it. `place`: see TreeOptions.
+  KeyTree(const TreeShape& shape, Run* run,
+          FilterPlace place = FilterPlace::kTableReaders,
           size_t value_size = sizeof(uint64_t));
 
   // Gives the policy this number of bits per key.
@@ -70,7 +71,7 @@ class KeyTree {
   void Fill(int level, Database* database);
 
   Run& run_;
-  const bool shares_memory_;
+  const FilterPlace place_;
 };
 
 struct GetMix {

@@ -109,6 +109,27 @@ int Main(int argc, char** argv) {
                    "Capacities, as shares of the data")
       ->delimiter(',')
       ->check(CLI::Range(0.001, 2.0));
+  CLI::App* places =
+      add("places", MeasurePlaces,
+          "Reads of gets by where filters live, at the same memory");
+  places
+      ->add_option(
+          "--filters", o.policies,
+          "Policies and their bits per key: rocksdb_bloom:10,compact:7")
+      ->delimiter(',');
+  places->add_option("--workloads", o.workloads, "Workloads to measure")
+      ->delimiter(',')
+      ->check(CLI::IsMember(PlaceWorkloadNames()));
+  places->add_option("--places", o.places, "Places to measure")
+      ->delimiter(',')
+      ->check(CLI::IsMember(PlaceNames()));
+  places
+      ->add_option("--cache_shares", o.cache_shares,
+                   "Memory of data, filters and indexes, as shares of the data")
+      ->delimiter(',')
+      ->check(CLI::Range(0.001, 10.0));
+  places->add_option("--levels", o.levels, "Levels of the tree")
+      ->check(CLI::Range(1, 6));
   CLI::App* cpu = add_policies(
       kCpu, add("cpu", MeasureCpu,
                 "Processor time and stalls of writing, by the filters"));
@@ -126,7 +147,7 @@ int Main(int argc, char** argv) {
                                 "Gets of keys, at 10 bits per key")),
         add_policies(kMemory, add("memory", MeasureMemory,
                                   "Wasted reads by memory, and the reverse")),
-        cpu, time, phases}) {
+        cpu, time, phases, places}) {
     command->add_option("--keys", o.keys, "Keys of the tree")
         ->check(CLI::Range(uint64_t{10000}, uint64_t{1} << 32));
   }

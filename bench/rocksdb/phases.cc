@@ -226,7 +226,7 @@ Json MeasurePhases(Run* run) {
   const Options& options = run->options;
   TreeShape shape;
   shape.key_count = options.Or(options.keys, 20000, 400000);
-  const KeyTree keys(shape, run, /*shares_memory=*/true, kValueSize);
+  const KeyTree keys(shape, run, FilterPlace::kCachedPartitions, kValueSize);
   std::vector<uint64_t> sorted(keys.key_count);
   for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = SplitMix(i);
   std::sort(sorted.begin(), sorted.end());

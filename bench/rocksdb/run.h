@@ -73,7 +73,7 @@ struct Options {
   // rows, levels, kvrocks, mini_kv
   std::string input = "/usr/share/dict/american-english-insane";
   std::optional<uint64_t> rows;  // 0: all.
-  // keys, memory, cpu, time
+  // keys, memory, cpu, time, phases, places
   std::optional<uint64_t> keys;
   // cpu
   std::vector<size_t> entry_bytes = {16, 116, 416};
@@ -85,6 +85,9 @@ struct Options {
   std::vector<double> cache_shares = {0.1, 0.02};
   std::vector<int> threads = {2};
   std::optional<double> seconds;
+  // places
+  std::vector<std::string> places;  // Empty: all.
+  uint32_t levels = 4;
 
   // The given number, or that of a quick or a full run.
   uint64_t Or(const std::optional<uint64_t>& given, uint64_t of_quick_run,
@@ -118,6 +121,10 @@ Json MeasureKeys(Run* run);    // At equal memory.
 Json MeasureMemory(Run* run);  // By memory.
 Json MeasureGrow(Run* run);
 Json MeasurePhases(Run* run);
+Json MeasurePlaces(Run* run);
+// The workloads and places that MeasurePlaces() knows.
+std::vector<std::string> PlaceWorkloadNames();
+std::vector<std::string> PlaceNames();
 Json MeasureLevels(Run* run);
 Json MeasureCpu(Run* run);
 Json MeasureKvrocks(Run* run);

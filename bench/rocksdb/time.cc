@@ -383,7 +383,7 @@ Json MeasureTime(Run* run) {
   const Options& options = run->options;
   TreeShape shape;
   shape.key_count = options.Or(options.keys, 40000, 4000000);
-  KeyTree keys(shape, run, /*shares_memory=*/true, kValueSize);
+  KeyTree keys(shape, run, FilterPlace::kCachedPartitions, kValueSize);
   std::vector<uint64_t> sorted(keys.key_count);
   for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = SplitMix(i);
   std::sort(sorted.begin(), sorted.end());

@@ -27,14 +27,17 @@ rocksdb::Options RocksDbOptionsOf(const TreeOptions& options,
   table.filter_policy = policy.filter;
   table.whole_key_filtering = true;
   table.block_size = kBlockSizeBytes;
-  // If not, indexes and filters live in memory with their open files.
-  table.cache_index_and_filter_blocks = options.shares_memory;
-  if (options.shares_memory) {
+  const bool in_cache = options.place != FilterPlace::kTableReaders;
+  table.cache_index_and_filter_blocks = in_cache;
+  if (in_cache) {
     table.cache_index_and_filter_blocks_with_high_priority = true;
     table.pin_top_level_index_and_filter = true;
     table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
     table.partition_filters = true;
     table.metadata_block_size = kBlockSizeBytes;
+  }
+  if (options.place == FilterPlace::kPinnedPartitions) {
+    table.metadata_cache_options.partition_pinning = rocksdb::PinningTier::kAll;
   }
   table.block_cache = options.block_cache != nullptr
                           ? options.block_cache
@@ -44,7 +47,7 @@ rocksdb::Options RocksDbOptionsOf(const TreeOptions& options,
   rocksdb.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   rocksdb.prefix_extractor = policy.prefix_extractor;
   rocksdb.listeners = policy.listeners;
-  rocksdb.use_direct_reads = options.shares_memory;
+  rocksdb.use_direct_reads = in_cache;
   rocksdb.max_open_files = -1;
   rocksdb.num_levels = options.level_count + 1;
   if (options.is_universal) {

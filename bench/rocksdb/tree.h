@@ -31,6 +31,7 @@
 #if ROCKSDB_MAJOR >= 8
 #include "rocksdb/advanced_cache.h"
 #endif
+#include "rowbloom/get_cost.h"
 #include "run.h"
 
 namespace rowbloom::bench {
@@ -97,12 +98,10 @@ int LevelOf(uint64_t hash);
 struct TreeOptions {
   int level_count = kLevelCount;
   bool is_universal = false;
-  // For data blocks alone. Null: a cache that stays empty if gets do not fill
-  // it.
+  // Null: a cache that stays empty if gets do not fill it.
   std::shared_ptr<rocksdb::Cache> block_cache;
-  // Filters and indexes are in partitions, which share the block cache with the
-  // data, and reads are direct.
-  bool shares_memory = false;
+  // Reads are direct unless filters and indexes are in the table readers.
+  FilterPlace place = FilterPlace::kTableReaders;
 };
 inline constexpr uint64_t kBlockSizeBytes = 4096;
 inline constexpr uint64_t kFileSizeBytes = 8 << 20;

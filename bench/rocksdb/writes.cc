@@ -52,7 +52,7 @@ Json CompareCompactions(size_t entry_bytes,
                         const std::vector<std::string>& policies, Run* run) {
   TreeShape shape;
   shape.key_count = run->options.Or(run->options.keys, 40000, 1000000);
-  KeyTree keys(shape, run, /*shares_memory=*/false,
+  KeyTree keys(shape, run, FilterPlace::kTableReaders,
                entry_bytes - sizeof(uint64_t));
   Json rows = Compare(
       policies,

@@ -253,10 +253,9 @@ class CacheModel {
   }
 
   GetCost Cost() const {
-    const CacheLives lives =
-        planning::LivesOf(kinds_, static_cast<double>(options_.cache_bytes),
-                          options_.high_priority_share);
     GetCost cost;
+    cost.resident_bytes = ResidentBytes();
+    const CacheLives lives = LivesBeside(cost.resident_bytes);
     for (size_t i = 0; i < kinds_.size(); i += kKindsOfRun) {
       cost.runs.push_back(
           {UseOfKind(i, lives),
@@ -294,6 +293,41 @@ class CacheModel {
     kind.groups = planning::BlockRates(keys, keys_, options_.missing_share);
   }
 
+  // True for filters and indexes that never leave memory.
+  bool IsResident(size_t index) const {
+    return options_.place != FilterPlace::kCachedPartitions &&
+           index % kKindsOfRun != 0;
+  }
+
+  double ResidentBytes() const {
+    // Table readers hold one block of each SST and no entry of a cache.
+    const double saved_bytes = options_.place == FilterPlace::kTableReaders
+                                   ? options_.block_overhead_bytes
+                                   : 0;
+    double bytes = 0;
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      if (!IsResident(i)) continue;
+      bytes += kinds_[i].block_count * (kinds_[i].block_bytes - saved_bytes);
+    }
+    return bytes;
+  }
+
+  // The lives of the blocks that share what resident ones leave.
+  CacheLives LivesBeside(double resident_bytes) const {
+    const auto all = static_cast<double>(options_.cache_bytes);
+    const double left = std::max(0.0, all - resident_bytes);
+    double pool_share = options_.high_priority_share;
+    // The pool is a share of the capacity, pinned blocks included.
+    if (options_.place == FilterPlace::kPinnedPartitions && left > 0) {
+      pool_share = std::min(1.0, pool_share * all / left);
+    }
+    std::vector<CachedKind> cached;
+    for (size_t i = 0; i < kinds_.size(); ++i) {
+      if (!IsResident(i)) cached.push_back(kinds_[i]);
+    }
+    return planning::LivesOf(cached, left, pool_share);
+  }
+
   BlockUse UseOfKind(size_t index, const CacheLives& lives) const {
     const CachedKind& kind = kinds_[index];
     BlockUse use;
@@ -302,13 +336,17 @@ class CacheModel {
     double cached = 0;
     for (const planning::BlockGroup& group : kind.groups) {
       const planning::CacheOdds odds =
-          planning::OddsOf(group.asks, kind.is_high_priority, lives);
+          IsResident(index)
+              ? planning::CacheOdds{1, 0}
+              : planning::OddsOf(group.asks, kind.is_high_priority, lives);
       const double asks = group.block_count * group.asks;
       use.asks += asks;
       use.reads += asks * odds.miss;
       cached += group.block_count * odds.hit;
     }
-    if (kind.block_count > 0) {
+    if (IsResident(index)) {
+      use.miss_share = 0;
+    } else if (kind.block_count > 0) {
       use.miss_share = std::clamp(1 - cached / kind.block_count, 0.0, 1.0);
     }
     return use;

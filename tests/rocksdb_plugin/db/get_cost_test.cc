@@ -17,6 +17,7 @@
 #include "gtest/gtest.h"
 #include "open_db.h"
 #include "rocksdb/cache.h"
+#include "rocksdb/convenience.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/filter_policy.h"
@@ -26,6 +27,7 @@
 #include "rocksdb/table_properties.h"
 #include "rocksdb/version.h"
 #include "rocksdb_plugin/rocksdb_release.h"
+#include "rowbloom/filter_place.h"
 #include "testing/keys.h"
 
 namespace rowbloom {
@@ -54,8 +56,10 @@ class CachedDb {
            GetCostOptions* options)
       : options_(*options) {
     statistics_ = rdb::CreateDBStatistics();
-    table_.cache_index_and_filter_blocks = true;
-    table_.index_type = rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+    const rdb::Status parsed = rdb::GetBlockBasedTableOptionsFromString(
+        rdb::ConfigOptions(), table_, FilterPlaceOptions(options->place),
+        &table_);
+    EXPECT_TRUE(parsed.ok()) << parsed.ToString();
 #if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 906
     table_.decouple_partitioned_filters =
         options->partition_cuts == PartitionCuts::kDecoupled;
@@ -105,7 +109,8 @@ class CachedDb {
     cache.num_shard_bits = 0;
     cache.high_pri_pool_ratio = options_.high_priority_share;
     table_.block_cache = rdb::NewLRUCache(cache);
-    table_.partition_filters = filter.builder_bits > 0;
+    table_.partition_filters =
+        options_.place != FilterPlace::kTableReaders && filter.builder_bits > 0;
     table_.filter_policy.reset(
         filter.builder_bits > 0 ? rdb::NewBloomFilterPolicy(filter.builder_bits)
                                 : nullptr);
@@ -237,6 +242,34 @@ TEST(DbGetCost, ModelExpectsTheReadsThatRocksDbCounts) {
                  absl::StrCat("cache ", c.cache_bytes, ", pool ", c.pool,
                               ", zipf ", c.zipf, ", absent ", c.missing,
                               ", cuts ", static_cast<int>(cuts)));
+    }
+  }
+}
+
+TEST(DbGetCost, ModelExpectsTheReadsOfFiltersThatStayInMemory) {
+  for (const FilterPlace place :
+       {FilterPlace::kTableReaders, FilterPlace::kPinnedPartitions}) {
+    const std::unique_ptr<rdb::Env> env(rdb::NewMemEnv(rdb::Env::Default()));
+    for (const double missing : {1.0, 0.5, 0.0}) {
+      GetCostOptions options;
+      options.partition_cuts = Cuts().front();
+      options.place = place;
+      options.cache_bytes = 1000000;  // RocksDB's block cache has them.
+      options.zipf_exponent = 0.9;
+      options.missing_share = missing;
+      CachedDb db(kRuns, BloomOf10Bits(), env.get(), &options);
+      const Reads counted = db.Count(kGets);
+      if (place == FilterPlace::kTableReaders) {
+        const auto alone = ExpectedGetCost(kRuns, BloomOf10Bits(), options);
+        ASSERT_TRUE(alone.ok()) << alone.status();
+        options.cache_bytes += static_cast<uint64_t>(alone->resident_bytes);
+      }
+      const auto cost = ExpectedGetCost(kRuns, BloomOf10Bits(), options);
+      ASSERT_TRUE(cost.ok()) << cost.status();
+      ExpectNear(*cost, counted,
+                 absl::StrCat("place ", static_cast<int>(place), ", absent ",
+                              missing));
+      EXPECT_EQ(counted.filter + counted.index, 0);
     }
   }
 }

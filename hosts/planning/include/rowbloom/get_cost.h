@@ -12,10 +12,12 @@
 //   plan->cost.total_us;                       // Of a get, expected
 //
 // The modeled engine is RocksDB with partitioned filters, partitioned indexes
-// and cache_index_and_filter_blocks. A get asks the runs from the newest to the
-// one that has its key: in each of them one filter partition and, if the filter
-// says maybe, one index partition and one data block. Top-level indexes are
-// pinned. A run without a filter asks for the index and the data only.
+// and cache_index_and_filter_blocks, or with its filters and indexes in another
+// FilterPlace (filter_place.h compares them). A get asks the runs from the
+// newest to the one that has its key: in each of them one filter partition and,
+// if the filter says maybe, one index partition and one data block. Top-level
+// indexes are pinned. A run without a filter asks for the index and the data
+// only.
 //
 // A cached block stays until gets have asked for other blocks for a time T, its
 // life (H. Che, Y. Tung, Z. Wang, Hierarchical Web Caching Systems, 2002). A
@@ -60,9 +62,21 @@ enum class PartitionCuts {
   kDecoupled,
 };
 
+// Where filters and indexes live.
+enum class FilterPlace {
+  // Whole, outside of the block cache: RocksDB's default.
+  kTableReaders,
+  // In partitions that never leave the block cache: partition_pinning kAll.
+  kPinnedPartitions,
+  // In partitions that compete with data blocks for the block cache.
+  kCachedPartitions,
+};
+
 struct GetCostOptions {
-  // The block cache. 0: no block is cached.
+  // The block cache, and the table readers' filters and indexes. 0: no block is
+  // cached.
   uint64_t cache_bytes = uint64_t{1} << 30;
+  FilterPlace place = FilterPlace::kCachedPartitions;
   // high_pri_pool_ratio of RocksDB's LRUCache, whose high-priority pool takes
   // index and filter partitions, and data blocks from their second use on.
   // 0: one LRU list for all blocks. 0 to 1.
@@ -139,6 +153,9 @@ struct GetCost {
   BlockUse filter;
   BlockUse index;
   std::vector<RunGetCost> runs;  // In the order of the argument.
+  // Filters and indexes that never leave memory. If they exceed cache_bytes, no
+  // data is cached, and the memory is exceeded.
+  double resident_bytes = 0;
   double cpu_us = 0;
   double total_us = 0;  // CPU and reads.
 
