@@ -751,6 +751,46 @@ TEST_F(CliTest, AdviceOfABudgetNamesItsListener) {
   }
 }
 
+TEST_F(CliTest, AdviceComparesWhereFiltersMayLive) {
+  const auto cheapest = [](const Json& document) {
+    std::string place;
+    for (const Json& row : document["places"]) {
+      if (row["cheapest"] == true) place += row["place"];
+    }
+    return place;
+  };
+  // `reads` has partitions that compete for the cache.
+  const Json large = RunJson("advise reads --cache_bytes 1e6");
+  ASSERT_EQ(large["places"].size(), 3);
+  EXPECT_EQ(large["memory_bytes"], 1000000);
+  EXPECT_EQ(cheapest(large), "table readers");
+  const Json& readers = large["places"][0];
+  EXPECT_EQ(readers["filter_reads"], 0);
+  EXPECT_EQ(readers["block_cache_bytes"].get<int64_t>() +
+                readers["resident_bytes"].get<int64_t>(),
+            1000000);
+  EXPECT_EQ(large["place_option"],
+            "partition_filters=false;index_type=kBinarySearch;"
+            "cache_index_and_filter_blocks=false");
+  EXPECT_THAT(Run("advise reads --cache_bytes 1e6").out,
+              HasSubstr("\nSet partition_filters=false;"));
+
+  const Json small = RunJson("advise reads --cache_bytes 2000");
+  EXPECT_EQ(cheapest(small), "cached partitions");
+  EXPECT_TRUE(small["places"][0]["us"].is_null());
+  EXPECT_TRUE(small["place_option"].is_null());
+  EXPECT_THAT(small["notes"].dump(), HasSubstr("and the memory has 2000"));
+
+  // Table readers' filters and indexes are memory beside the cache.
+  MakeTree("whole", "names",
+           large["place_option"].get<std::string>() +
+               ";filter_policy=bloomfilter:10");
+  const Json whole = RunJson("advise whole --cache_bytes 2000");
+  EXPECT_GT(whole["memory_bytes"], 2000);
+  EXPECT_EQ(cheapest(whole), "table readers");
+  EXPECT_TRUE(whole["place_option"].is_null());
+}
+
 // Partitions have bytes of their own: more than the budget is taken.
 TEST_F(CliTest, FiltersOfTheAdviceTakeTheBitsThatItStates) {
   const std::string partitions = "metadata_block_size=4096;";

@@ -18,6 +18,15 @@ namespace {
 constexpr char kNow[] = "now";
 constexpr char kCompact[] = "compact";
 constexpr char kRibbon[] = "composed Ribbon";
+// The model is not as exact as 2%: what is less than that cheaper does not
+// count.
+constexpr double kClear = 0.98;
+
+// Fewer reads than one in a million gets round to 0.
+double RoundedReads(double reads) {
+  constexpr double kMillion = 1e6;
+  return std::round(kMillion * reads) / kMillion;
+}
 
 // --- The sizes of the filters that a policy writes ---------------------------
 //
@@ -192,17 +201,12 @@ absl::StatusOr<Candidate> Planned(FilterWriter writer, const RocksDbTree& tree,
 }  // namespace
 
 Json Candidate::Row() const {
-  // Fewer reads than one in a million gets round to 0.
-  const auto rounded = [](double reads) {
-    constexpr double kMillion = 1e6;
-    return std::round(kMillion * reads) / kMillion;
-  };
   return {{"filters", name},
           {"bits_per_key", bits_per_key},
-          {"data_reads", rounded(cost.data.reads)},
-          {"wasted_reads", rounded(wasted_reads)},
-          {"filter_reads", rounded(cost.filter.reads)},
-          {"index_reads", rounded(cost.index.reads)},
+          {"data_reads", RoundedReads(cost.data.reads)},
+          {"wasted_reads", RoundedReads(wasted_reads)},
+          {"filter_reads", RoundedReads(cost.filter.reads)},
+          {"index_reads", RoundedReads(cost.index.reads)},
           {"us", cost.total_us}};
 }
 
@@ -222,6 +226,17 @@ GetCostOptions ModelOf(const RocksDbTree& tree) {
   return options;
 }
 
+absl::StatusOr<uint64_t> MemoryOf(const RocksDbTree& tree,
+                                  const GetCostOptions& options) {
+  if (tree.place != FilterPlace::kTableReaders) return options.cache_bytes;
+  GetCostOptions now = options;
+  now.place = FilterPlace::kTableReaders;
+  const absl::StatusOr<Candidate> filters = Now(tree, now);
+  if (!filters.ok()) return filters.status();
+  return options.cache_bytes +
+         static_cast<uint64_t>(filters->cost.resident_bytes);
+}
+
 absl::StatusOr<std::vector<Candidate>> CandidatesFor(
     const RocksDbTree& tree, const GetCostOptions& options) {
   std::vector<Candidate> candidates;
@@ -236,7 +251,6 @@ absl::StatusOr<std::vector<Candidate>> CandidatesFor(
 }
 
 const Candidate& Best(const std::vector<Candidate>& candidates) {
-  constexpr double kClear = 0.98;
   const Candidate* best = &candidates.front();
   for (const Candidate& candidate : candidates) {
     if (candidate.cost.total_us < kClear * best->cost.total_us) {
@@ -278,6 +292,73 @@ std::string ListenersText(const Candidate& best) {
   const bool is_needed = best.name != kNow && best.asked_bits_per_key > 0 &&
                          best.mode != BudgetMode::kFixed;
   return is_needed ? "listeners={rowbloom.BudgetListener}" : "";
+}
+
+Json PlaceAdvice::Rows() const {
+  Json rows = Json::array();
+  for (const FilterPlaceCost& place : places) {
+    Json& row = rows.emplace_back(
+        Json{{"place", FilterPlaceName(place.place)},
+             {"block_cache_bytes", place.block_cache_bytes},
+             {"resident_bytes", std::llround(place.cost.resident_bytes)}});
+    const GetCost& cost = place.cost;
+    const auto if_it_fits = [&place](const Json& value) {
+      return place.fits ? value : Json();
+    };
+    row["data_reads"] = if_it_fits(RoundedReads(cost.data.reads));
+    row["filter_reads"] = if_it_fits(RoundedReads(cost.filter.reads));
+    row["index_reads"] = if_it_fits(RoundedReads(cost.index.reads));
+    row["instructions"] = if_it_fits(std::llround(place.instructions));
+    row["us"] = if_it_fits(cost.total_us);
+    row["cheapest"] = place.place == cheapest;
+  }
+  return rows;
+}
+
+Json PlaceAdvice::Notes() const {
+  Json notes = Json::array();
+  const auto& whole =
+      places.at(static_cast<size_t>(FilterPlace::kTableReaders));
+  if (!whole.fits) {
+    notes.push_back(absl::StrFormat(
+        "Filters and indexes take %.0f bytes, and the memory has %u: they have "
+        "to compete for the block cache.",
+        whole.cost.resident_bytes, memory_bytes));
+  }
+  if (cheapest == FilterPlace::kCachedPartitions) return notes;
+  if (cheapest == FilterPlace::kTableReaders) {
+    notes.push_back(absl::StrFormat(
+        "Table readers hold filters and indexes outside of the block cache: "
+        "give the cache %u bytes, or all %u and let it charge them "
+        "(cache_usage_options, CacheEntryRole::kBlockBasedTableReader).",
+        whole.block_cache_bytes, memory_bytes));
+  }
+  notes.push_back(
+      "Filters and indexes that stay in memory are read when an SST is opened, "
+      "and grow with the tree: keep SSTs open (max_open_files=-1).");
+  return notes;
+}
+
+absl::StatusOr<PlaceAdvice> PlacesFor(const RocksDbTree& tree,
+                                      const std::vector<Candidate>& candidates,
+                                      const GetCostOptions& options) {
+  PlaceAdvice advice;
+  advice.memory_bytes = options.cache_bytes;
+  absl::StatusOr<std::vector<FilterPlaceCost>> places =
+      CompareFilterPlaces(TreeRunsOf(tree), Best(candidates).settings, options);
+  if (!places.ok()) return places.status();
+  advice.places = *std::move(places);
+  const FilterPlaceCost& cheapest = CheapestPlace(advice.places);
+  advice.cheapest = cheapest.place;
+  if (tree.place.has_value()) {
+    const FilterPlaceCost& now =
+        advice.places[static_cast<size_t>(*tree.place)];
+    if (now.fits && cheapest.cost.total_us >= kClear * now.cost.total_us) {
+      return advice;
+    }
+  }
+  advice.option = FilterPlaceOptions(cheapest.place);
+  return advice;
 }
 
 }  // namespace rowbloom::tools

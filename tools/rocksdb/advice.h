@@ -5,16 +5,19 @@
 //
 //   auto candidates = CandidatesFor(tree, ModelOf(tree));
 //   OptionText(Best(*candidates), missing_share, KeyLayoutOption(tree));
+//   auto places = PlacesFor(tree, *candidates, ModelOf(tree));
 
 #ifndef ROWBLOOM_TOOLS_ROCKSDB_ADVICE_H_
 #define ROWBLOOM_TOOLS_ROCKSDB_ADVICE_H_
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
 #include "absl/status/statusor.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
+#include "rowbloom/filter_place.h"
 #include "rowbloom/get_cost.h"
 #include "tools/rocksdb/tree.h"
 #include "tools/text/output.h"
@@ -39,7 +42,13 @@ struct Candidate {
 // The sizes of blocks and entries are the tree's; the workload is the default.
 GetCostOptions ModelOf(const RocksDbTree& tree);
 
-// The filters that the tree has, then the best of each kind.
+// The memory of data, filters and indexes: options.cache_bytes, and what table
+// readers hold beside that cache.
+absl::StatusOr<uint64_t> MemoryOf(const RocksDbTree& tree,
+                                  const GetCostOptions& options);
+
+// The filters that the tree has, then the best of each kind, if all share
+// options.cache_bytes with the data.
 absl::StatusOr<std::vector<Candidate>> CandidatesFor(
     const RocksDbTree& tree, const GetCostOptions& options);
 
@@ -60,6 +69,26 @@ std::string OptionText(const Candidate& best, double missing_share,
 // The DBOptions that the policy of OptionText() needs to hold its budget; empty
 // if it needs none.
 std::string ListenersText(const Candidate& best);
+
+// Where filters may live, and what a get costs there.
+struct PlaceAdvice {
+  // Data, filters and indexes have it together.
+  uint64_t memory_bytes = 0;
+  std::vector<FilterPlaceCost> places;
+  FilterPlace cheapest = FilterPlace::kCachedPartitions;
+  // The table options of the cheapest place; empty if the filters are there, or
+  // where a get is less than 2% more expensive.
+  std::string option;
+
+  Json Rows() const;
+  // Sentences about the cheapest place.
+  Json Notes() const;
+};
+
+// The places of the Best() candidate. `options` are those of CandidatesFor().
+absl::StatusOr<PlaceAdvice> PlacesFor(const RocksDbTree& tree,
+                                      const std::vector<Candidate>& candidates,
+                                      const GetCostOptions& options);
 
 }  // namespace rowbloom::tools
 

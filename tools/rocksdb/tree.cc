@@ -165,6 +165,17 @@ PartitionCuts CutsOf(const std::string& decouple_partitioned_filters) {
                                                 : PartitionCuts::kCoupledTwice;
 }
 
+std::optional<FilterPlace> PlaceOf(const rdb::BlockBasedTableOptions& table) {
+  if (table.partition_filters) {
+    return table.metadata_cache_options.partition_pinning ==
+                   rdb::PinningTier::kAll
+               ? FilterPlace::kPinnedPartitions
+               : FilterPlace::kCachedPartitions;
+  }
+  if (table.cache_index_and_filter_blocks) return std::nullopt;
+  return FilterPlace::kTableReaders;
+}
+
 // A writer may delete SSTs while they are read. Then the list is read again,
 // and the SSTs that are new in it: each reading is shorter than the one before.
 constexpr int kMaxReadings = 10;
@@ -191,7 +202,7 @@ absl::StatusOr<RocksDbTree> TreeOf(
       family.table.index_type ==
           rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
   tree.column_family_count = family.opened.families.size();
-  tree.caches_metadata = family.table.cache_index_and_filter_blocks;
+  tree.place = PlaceOf(family.table);
   for (const rdb::LevelMetaData& level : listed.levels) {
     // The SSTs of level 0 are runs.
     std::vector<rdb::SstFileMetaData> newest_first = level.files;

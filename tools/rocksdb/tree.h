@@ -7,6 +7,7 @@
 #define ROWBLOOM_TOOLS_ROCKSDB_TREE_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -55,7 +56,8 @@ struct RocksDbTree {
   PartitionCuts partition_cuts = PartitionCuts::kCoupled;
   bool partitions_filters = false;   // partition_filters, with an index over it
   uint64_t column_family_count = 0;  // The database has as many.
-  bool caches_metadata = false;      // cache_index_and_filter_blocks
+  // nullopt for whole filters in the block cache.
+  std::optional<FilterPlace> place;
 };
 
 // FailedPrecondition if there is no such column family, or if its tables are

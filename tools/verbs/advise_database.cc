@@ -149,8 +149,9 @@ struct Advice {
   // is nullptr then, and `candidates` has the filters of the tree alone.
   std::optional<ModelExcess> excess;
   const Candidate* best = nullptr;
-  std::string option;     // Empty if there is nothing to change.
-  std::string listeners;  // Empty if the option needs none.
+  std::optional<PlaceAdvice> places;  // nullopt if there is no advice.
+  std::string option;                 // Empty if there is nothing to change.
+  std::string listeners;              // Empty if the option needs none.
 };
 
 Json Notes(const Advice& advice) {
@@ -187,15 +188,19 @@ Json Notes(const Advice& advice) {
   }
   if (tree.runs.empty()) {
     notes.push_back("The column family has no SSTs: there is no advice.");
-  } else if (!tree.caches_metadata) {
+  } else if (tree.place == FilterPlace::kTableReaders) {
     notes.push_back(
         "cache_index_and_filter_blocks is false: filters and indexes are read "
-        "once, and take memory beside the cache. The model has them in it.");
+        "once, and take memory beside the cache. The model of filters has them "
+        "in a cache that is as much larger.");
   } else if (std::none_of(tree.runs.begin(), tree.runs.end(),
                           [](const auto& run) { return run.is_partitioned; })) {
     notes.push_back(
         "No filter is partitioned: each of their reads is of a whole filter. "
         "The model has partitions.");
+  }
+  if (advice.places.has_value()) {
+    for (const Json& note : advice.places->Notes()) notes.push_back(note);
   }
   return notes;
 }
@@ -218,6 +223,9 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   model.cache_bytes = *arguments->cache_bytes;
   model.zipf_exponent = arguments->zipf;
   model.read_us = arguments->read_us;
+  const absl::StatusOr<uint64_t> memory = MemoryOf(advice->tree, model);
+  if (!memory.ok()) return memory.status();
+  model.cache_bytes = *memory;
   absl::StatusOr<std::vector<Candidate>> candidates =
       CandidatesFor(advice->tree, model);
   if (!candidates.ok()) return candidates.status();
@@ -233,6 +241,10 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
     advice->option = OptionText(*advice->best, model.missing_share,
                                 KeyLayoutOption(advice->tree));
     advice->listeners = ListenersText(*advice->best);
+    absl::StatusOr<PlaceAdvice> places =
+        PlacesFor(advice->tree, advice->candidates, model);
+    if (!places.ok()) return places.status();
+    advice->places = *std::move(places);
   }
   return absl::OkStatus();
 }
@@ -243,29 +255,35 @@ Json DocumentOf(const AdviseArguments& arguments, const Advice& advice) {
     filters.push_back(candidate.Row());
   }
   const bool is_counted = advice.counts.has_value();
-  return {{"path", EscapeControls(arguments.paths.front())},
-          {"column_family", EscapeBytes(arguments.column_family)},
-          {"cache_bytes", *arguments.cache_bytes},
-          {"missing_share", advice.missing_share.value},
-          {"missing_share_source", advice.missing_share.source},
-          {"zipf", arguments.zipf},
-          {"read_us", arguments.read_us},
-          {"source", is_counted ? Json(EscapeControls(advice.source)) : Json()},
-          {"measured", is_counted ? advice.counts->ToJson() : Json()},
-          {"runs", RunRows(advice.tree, advice.best)},
-          {"filters", std::move(filters)},
-          {"model_excess",
-           advice.excess.has_value() ? advice.excess->ToJson() : Json()},
-          {"best", advice.best == nullptr ? Json() : Json(advice.best->name)},
-          {"option", OrNull(advice.option)},
-          {"listeners", OrNull(advice.listeners)},
-          {"notes", Notes(advice)}};
+  const std::optional<PlaceAdvice>& places = advice.places;
+  return {
+      {"path", EscapeControls(arguments.paths.front())},
+      {"column_family", EscapeBytes(arguments.column_family)},
+      {"cache_bytes", *arguments.cache_bytes},
+      {"missing_share", advice.missing_share.value},
+      {"missing_share_source", advice.missing_share.source},
+      {"zipf", arguments.zipf},
+      {"read_us", arguments.read_us},
+      {"source", is_counted ? Json(EscapeControls(advice.source)) : Json()},
+      {"measured", is_counted ? advice.counts->ToJson() : Json()},
+      {"runs", RunRows(advice.tree, advice.best)},
+      {"filters", std::move(filters)},
+      {"model_excess",
+       advice.excess.has_value() ? advice.excess->ToJson() : Json()},
+      {"best", advice.best == nullptr ? Json() : Json(advice.best->name)},
+      {"option", OrNull(advice.option)},
+      {"listeners", OrNull(advice.listeners)},
+      {"memory_bytes",
+       places.has_value() ? Json(places->memory_bytes) : Json()},
+      {"places", places.has_value() ? places->Rows() : Json::array()},
+      {"place_option", places.has_value() ? OrNull(places->option) : Json()},
+      {"notes", Notes(advice)}};
 }
 
 std::string Text(const Json& document, const Advice& advice) {
   Json fields = document;
-  for (const char* below :
-       {"measured", "model_excess", "best", "option", "listeners"}) {
+  for (const char* below : {"measured", "model_excess", "best", "option",
+                            "listeners", "memory_bytes", "place_option"}) {
     fields.erase(below);
   }
   std::string text = FieldLines(fields);
@@ -282,6 +300,16 @@ std::string Text(const Json& document, const Advice& advice) {
   }
   for (const std::string& option : {advice.option, advice.listeners}) {
     if (!option.empty()) text += "Set " + option + "\n";
+  }
+  if (advice.places.has_value()) {
+    text +=
+        "The best of these filters, in " +
+        std::to_string(advice.places->memory_bytes) +
+        " bytes with indexes and data, by where filters and indexes live:\n" +
+        Table(document["places"]);
+    if (!advice.places->option.empty()) {
+      text += "Set " + advice.places->option + "\n";
+    }
   }
   for (const Json& note : document["notes"]) {
     text += "note: " + note.get<std::string>() + "\n";
