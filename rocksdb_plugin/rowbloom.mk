@@ -16,4 +16,4 @@ rowbloom_LEFT_OUT := policy/native_policy_absent.cc
 endif
 rowbloom_SOURCES := $(filter-out $(rowbloom_LEFT_OUT),\
   $(patsubst plugin/rowbloom/%,%,$(wildcard $(addprefix plugin/rowbloom/,\
-    *.cc policy/*.cc budget/*.cc reads/*.cc verify/*.cc))))
+    *.cc policy/*.cc budget/*.cc reads/*.cc refresh/*.cc verify/*.cc))))

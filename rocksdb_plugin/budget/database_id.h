@@ -61,6 +61,13 @@ DatabaseId OpenDatabase(const rdb::Logger* logger, const std::string& name) {
   return {logger, HasDatabaseName<Context>::value ? name : ""};
 }
 
+// Gives the context the name of the database, as RocksDB does, if the release
+// has one. `name` must outlive it.
+template <typename Context>
+void SetDatabaseName(const std::string& name, Context* context) {
+  if constexpr (HasDatabaseName<Context>::value) context->db_name = name;
+}
+
 }  // namespace rowbloom::plugin
 
 #endif  // ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_DATABASE_ID_H_

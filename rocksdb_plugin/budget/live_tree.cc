@@ -118,7 +118,9 @@ const LiveTree::Sums& LiveTree::UpToDateSums() const {
     run.bytes += estimate.bytes;
     sums.file_bytes += static_cast<double>(file.size_bytes);
     sums.keys += estimate.keys;
-    sums.bytes += estimate.bytes;
+    sums.bytes += file.planned_filter_bytes.has_value()
+                      ? static_cast<double>(*file.planned_filter_bytes)
+                      : estimate.bytes;
     sums.deepest_level = std::max(sums.deepest_level, file.level);
   }
   return sums;
@@ -314,6 +316,17 @@ void LiveTree::LearnFilter(uint64_t number, const FileFilter& filter) {
   ++learned_;
 }
 
+void LiveTree::PlanFilters(const std::map<uint64_t, uint64_t>& bytes) {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (auto& [number, file] : files_) {
+    const auto planned = bytes.find(number);
+    file.planned_filter_bytes = planned == bytes.end()
+                                    ? std::nullopt
+                                    : std::optional<uint64_t>(planned->second);
+  }
+  sums_.reset();
+}
+
 void LiveTree::ObserveGets(const GetCounts& counts) {
   const std::lock_guard<std::mutex> lock(mutex_);
   has_statistics_ = true;
@@ -342,6 +355,7 @@ void LiveTree::SetFiles(uint64_t changes, LiveFiles files,
     const auto known = files_.find(number);
     if (known == files_.end()) continue;
     file.filter = known->second.filter;
+    file.planned_filter_bytes = known->second.planned_filter_bytes;
     file.was_taken = known->second.was_taken;
   }
   sums_.reset();

@@ -58,8 +58,10 @@ struct LiveFile {
   uint64_t order = 0;  // In level 0, a larger one is newer.
   uint64_t size_bytes = 0;
   std::optional<FileFilter> filter;  // Unset: unknown.
-  std::string path;                  // The path of the SST; may be empty.
-  bool was_taken = false;            // By LiveTree::TakeUnknown().
+  // The bytes of its filter when it is written again, if that is planned.
+  std::optional<uint64_t> planned_filter_bytes;
+  std::string path;        // The path of the SST; may be empty.
+  bool was_taken = false;  // By LiveTree::TakeUnknown().
 };
 using LiveFiles = std::map<uint64_t, LiveFile>;  // By file number.
 
@@ -124,6 +126,9 @@ class LiveTree {
                            const std::vector<uint64_t>& inputs,
                            LiveFiles outputs);
   void LearnFilter(uint64_t number, const FileFilter& filter);
+  // The bytes of filters by the number of their SSTs, which will be written
+  // again: budgets are spent as if they were. Replaces an earlier plan.
+  void PlanFilters(const std::map<uint64_t, uint64_t>& bytes);
   // The counts of the database's gets, as now.
   void ObserveGets(const GetCounts& counts);
 
@@ -157,7 +162,7 @@ class LiveTree {
     FilterEstimator estimator;
     std::map<std::pair<int, uint64_t>, FilterEstimator::Estimate> runs;
     double keys = 0;
-    double bytes = 0;
+    double bytes = 0;  // Filters; planned ones where there is a plan.
     double file_bytes = 0;
     int deepest_level = 0;
   };

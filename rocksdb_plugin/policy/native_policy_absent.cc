@@ -24,6 +24,11 @@ absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
   return absl::UnimplementedError(kAbsent);
 }
 
+FilterSetting NativePolicy::SettingFor(
+    const rdb::FilterBuildingContext& /*context*/) const {
+  return {};  // There is no such policy.
+}
+
 }  // namespace rowbloom::plugin
 
 namespace rowbloom {

@@ -19,6 +19,7 @@
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
+#include "rowbloom/rocksdb_refresh.h"
 #include "rowbloom/rocksdb_rows.h"
 #include "rowbloom/rocksdb_stats.h"
 #include "rowbloom/rocksdb_verify.h"
@@ -175,6 +176,10 @@ TEST_F(AnotherReleaseDb, SstsAreNotRead) {
 
 TEST_F(AnotherReleaseDb, NothingIsExpectedOfFilters) {
   EXPECT_EQ(ExpectedRocksDbFilter(options()).filter_policy, "");
+}
+
+TEST_F(AnotherReleaseDb, FiltersAreNotRefreshed) {
+  EXPECT_TRUE(IsRefused(RefreshRocksDbFilters(db(), column_family()).status()));
 }
 
 TEST_F(AnotherReleaseDb, BudgetIsNotReported) {
