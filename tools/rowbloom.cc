@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The command line tool: inspects filter blocks, SSTs and HFiles, gives HFiles
-// another filter, plans filters by numbers, and advises on those of a RocksDB
-// database, of HFiles and of a sample of keys. See rowbloom.1.
+// and the SSTs of a RocksDB database other filters, plans filters by numbers,
+// and advises on those of a database, of HFiles and of a sample of keys. See
+// rowbloom.1.
 
 #include <algorithm>
 #include <cstdio>
@@ -40,6 +41,7 @@ int Run(int argc, char** argv) {
   tools::AddLookup(&app, &exit_code);
   tools::AddPlan(&app, &exit_code);
   tools::AddAdvise(&app, &exit_code);
+  tools::AddRefresh(&app, &exit_code);
   tools::AddRebuild(&app, &exit_code);
 
   try {

@@ -3,6 +3,7 @@
 // Tests exit codes, damage, JSON and help of the tool. golden_test.cc pins its
 // output.
 
+#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -133,6 +134,9 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
   size_t options = 0;
   for (const std::string verb :
        {"", "inspect", "verify", "lookup", "plan", "advise",
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+        "refresh",
+#endif
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
         "rebuild"
 #endif
@@ -632,6 +636,75 @@ TEST_F(CliTest, LookingAtADatabaseChangesNothingInIt) {
   const std::map<std::string, std::string> before = Listing("database");
   EXPECT_THAT(Run("verify database"), Exits(0));
   EXPECT_EQ(Listing("database"), before);
+}
+
+TEST_F(CliTest, RefreshGivesADatabaseTheFiltersOfItsPolicy) {
+  std::filesystem::copy(InputPath("mixed"), InputPath("refreshed"));
+  const std::map<std::string, std::string> before = Listing("refreshed");
+  const Json plan = RunJson("refresh refreshed --dry_run");
+  EXPECT_EQ(Listing("refreshed"), before);
+  EXPECT_EQ(plan["summary"]["planned"], 2);
+  EXPECT_EQ(plan["summary"]["kept"], 1);
+  EXPECT_EQ(plan["files"].size(), 2U);
+  EXPECT_EQ(plan["files"][0]["result"], "planned");
+
+  const Json done = RunJson("refresh refreshed --max_bytes_per_second 1e9");
+  EXPECT_EQ(done["summary"]["rewritten"], 2);
+  EXPECT_EQ(done["summary"]["read_bytes"], plan["summary"]["read_bytes"]);
+  EXPECT_GT(done["summary"]["seconds"], 0);
+  EXPECT_THAT(Run("verify --strict refreshed"),
+              Exits(0, HasSubstr("3 files, 3000 entries: 3 expected\n")));
+  EXPECT_EQ(RunJson("refresh refreshed")["summary"]["rewritten"], 0);
+}
+
+TEST_F(CliTest, RefreshFollowsANewPolicy) {
+  std::filesystem::copy(InputPath("reads"), InputPath("followed"));
+  const std::string policy =
+      "--filter_policy {id=rowbloom;filter_spec=compact;budget=balanced}";
+  EXPECT_EQ(RunJson("refresh followed " + policy)["summary"]["rewritten"], 2);
+  EXPECT_THAT(Run("verify --strict followed"),
+              Exits(0, AllOf(HasSubstr("compact:bits_per_key=10 by a budget\n"),
+                             HasSubstr(": 2 expected\n"))));
+  // The OPTIONS file has the policy and its listener from now on.
+  EXPECT_EQ(RunJson("refresh followed")["summary"]["kept"], 2);
+}
+
+TEST_F(CliTest, RefreshNamesWhatItCannotDo) {
+  EXPECT_THAT(Run("refresh plugin_absent"),
+              Exits(2, _, HasSubstr("name one with --filter_policy")));
+  EXPECT_THAT(Run("refresh reads --filter_policy rowblom"),
+              Exits(2, _, HasSubstr("known: rowbloom")));
+  EXPECT_THAT(Run("refresh mixed --column_family x"),
+              Exits(2, _, HasSubstr("no column family \"x\"")));
+  EXPECT_THAT(Run("refresh mixed --filter_policy rowbloom:8"),
+              Exits(2, _, HasSubstr("key codec")));
+  EXPECT_THAT(Run("refresh row.filter"),
+              Exits(2, _, HasSubstr("no OPTIONS file")));
+
+  std::filesystem::copy(InputPath("mixed"), InputPath("locked"));
+  const int lock = open(InputPath("locked/LOCK").c_str(), O_RDWR);
+  ASSERT_GE(lock, 0);
+  struct flock whole = {};
+  whole.l_type = F_WRLCK;
+  ASSERT_EQ(fcntl(lock, F_SETLK, &whole), 0);
+  EXPECT_THAT(Run("refresh locked"),
+              Exits(2, _, HasSubstr("locked: is open elsewhere")));
+  EXPECT_THAT(Run("refresh locked --dry_run"), Exits(0));
+  close(lock);
+
+  std::string options;
+  for (const auto& [path, bytes] : Listing("locked")) {
+    if (path.find("/OPTIONS-") != std::string::npos) options = path;
+  }
+  std::string text = ReadFile(options);
+  const std::string none = "merge_operator=nullptr";
+  ASSERT_NE(text.find(none), std::string::npos);
+  text.replace(text.find(none), none.size(), "merge_operator={id=acme.Merge;}");
+  WriteFile(options, text);
+  EXPECT_THAT(Run("refresh locked"),
+              Exits(3, _,
+                    AllOf(HasSubstr("acme.Merge"),
+                          HasSubstr("RefreshRocksDbFilters()"))));
 }
 
 // The counter `name` of the statistics in a LOG.

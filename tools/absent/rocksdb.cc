@@ -4,6 +4,7 @@
 
 #include "tools/verbs/advise.h"
 #include "tools/verbs/report.h"
+#include "tools/verbs/verbs.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -28,5 +29,7 @@ int AdviseDatabase(AdviseArguments* arguments) {
   PrintError(ListLiveSsts(arguments->paths[0]).status());
   return kExitUsage;
 }
+
+void AddRefresh(CLI::App* /*app*/, int* /*exit_code*/) {}
 
 }  // namespace rowbloom::tools

@@ -258,7 +258,7 @@ class Manifest {
     options.max_open_files = 16;
     // Damaged and missing SSTs are for the verbs to report, each by name.
     options.paranoid_checks = false;
-    const absl::StatusOr<ReadOnlyDb> opened =
+    const absl::StatusOr<OpenedDb> opened =
         OpenReadOnly(directory_, *options_file_, options);
     if (!opened.ok()) return opened.status();
     files_.clear();

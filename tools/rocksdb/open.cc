@@ -7,6 +7,7 @@
 
 #include <cstdarg>
 
+#include "absl/strings/str_cat.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/env.h"
 #include "rocksdb/utilities/options_util.h"
@@ -96,20 +97,20 @@ std::string OptionsFile::TableOption(const std::string& column_family,
   return section.substr(value, section.find('\n', value) - value);
 }
 
-ReadOnlyDb::~ReadOnlyDb() {
+OpenedDb::~OpenedDb() {
   for (rdb::ColumnFamilyHandle* family : families) {
     db->DestroyColumnFamilyHandle(family);
   }
 }
 
-absl::StatusOr<ReadOnlyDb> OpenReadOnly(
+absl::StatusOr<OpenedDb> OpenReadOnly(
     const std::string& directory, const OptionsFile& options_file,
     rdb::DBOptions options,
     const std::function<void(rdb::ColumnFamilyDescriptor*)>& configure) {
   options.info_log = std::make_shared<NullLogger>();
   options.skip_stats_update_on_db_open = true;
   if (absl::Status kind = CheckNotOfLevelDb(directory); !kind.ok()) return kind;
-  ReadOnlyDb result;
+  OpenedDb result;
   const rdb::Status status = WhileFilesGo([&] {
     std::vector<std::string> names;
     rdb::Status opened =
@@ -134,6 +135,57 @@ absl::StatusOr<ReadOnlyDb> OpenReadOnly(
   });
   if (!status.ok()) return ExplainUnopened(directory, FromRocksDb(status));
   return result;
+}
+
+absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory) {
+  if (absl::Status kind = CheckNotOfLevelDb(directory); !kind.ok()) return kind;
+  RegisterRocksDb();
+  rdb::ConfigOptions config;
+  config.ignore_unknown_options = false;
+  config.ignore_unsupported_options = false;
+  AllOptions options;
+  const rdb::Status status = WhileFilesGo([&] {
+    return rdb::LoadLatestOptions(config, directory, &options.db,
+                                  &options.families);
+  });
+  if (status.ok()) return options;
+  const absl::Status error = FromRocksDb(status);
+  if (status.IsNotFound() || status.IsIOError()) {
+    return ExplainUnopened(
+        directory, absl::UnavailableError(absl::StrCat(
+                       directory,
+                       ": has no OPTIONS file that can be read, and cannot be "
+                       "opened as its program does: ",
+                       error.message())));
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      directory, ": its OPTIONS file has what this tool does not know (",
+      error.message(),
+      "): call RefreshRocksDbFilters() in the program that does"));
+}
+
+absl::StatusOr<OpenedDb> OpenWith(const std::string& directory,
+                                  AllOptions options, bool for_reading) {
+  if (for_reading) options.db.info_log = std::make_shared<NullLogger>();
+  OpenedDb result;
+  const auto open = [&](auto* db) {
+    return for_reading ? rdb::DB::OpenForReadOnly(options.db, directory,
+                                                  options.families,
+                                                  &result.families, db)
+                       : rdb::DB::Open(options.db, directory, options.families,
+                                       &result.families, db);
+  };
+  const rdb::Status status = plugin::OpenDb(open, &result.db);
+  if (status.ok()) return result;
+  if (status.IsIOError() &&
+      status.ToString().find("/LOCK") != std::string::npos) {
+    return absl::UnavailableError(
+        absl::StrCat(directory,
+                     ": is open elsewhere: stop that program, or call "
+                     "RefreshRocksDbFilters() in it (",
+                     status.ToString(), ")"));
+  }
+  return ExplainUnopened(directory, FromRocksDb(status));
 }
 
 }  // namespace rowbloom::tools

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Opens a RocksDB database for reading: with the options of its OPTIONS file
-// that reads need, and without writing anything to its directory.
+// Opens a RocksDB database: for reading, with the options of its OPTIONS file
+// that reads need; or with all of these, as the application does. Reading
+// writes nothing to its directory.
 //
 // RocksDB's messages name file and offset. Corruption becomes DataLoss,
 // NotSupported becomes Unimplemented.
@@ -46,11 +47,11 @@ class OptionsFile {
 };
 
 // All column families of a database.
-struct ReadOnlyDb {
-  ReadOnlyDb() = default;
-  ReadOnlyDb(ReadOnlyDb&&) = default;
-  ReadOnlyDb& operator=(ReadOnlyDb&&) = delete;
-  ~ReadOnlyDb();
+struct OpenedDb {
+  OpenedDb() = default;
+  OpenedDb(OpenedDb&&) = default;
+  OpenedDb& operator=(OpenedDb&&) = delete;
+  ~OpenedDb();
 
   std::unique_ptr<ROCKSDB_NAMESPACE::DB> db;
   std::vector<ROCKSDB_NAMESPACE::ColumnFamilyHandle*> families;
@@ -59,11 +60,25 @@ struct ReadOnlyDb {
 // Opens with comparators and numbers of levels of the OPTIONS file; `configure`
 // may set further options of a column family. InvalidArgument for a database
 // that is not RocksDB's, or not in plain files: see database_kind.h.
-absl::StatusOr<ReadOnlyDb> OpenReadOnly(
+absl::StatusOr<OpenedDb> OpenReadOnly(
     const std::string& directory, const OptionsFile& options_file,
     ROCKSDB_NAMESPACE::DBOptions options,
     const std::function<void(ROCKSDB_NAMESPACE::ColumnFamilyDescriptor*)>&
         configure = nullptr);
+
+// All options of the latest OPTIONS file. InvalidArgument if it names anything
+// that this tool does not know, such as a merge operator of the application:
+// files that it wrote without it would be wrong.
+struct AllOptions {
+  ROCKSDB_NAMESPACE::DBOptions db;
+  std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
+};
+absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory);
+
+// Opens with these, for writing or `for_reading` alone. Unavailable if another
+// process has it open for writing.
+absl::StatusOr<OpenedDb> OpenWith(const std::string& directory,
+                                  AllOptions options, bool for_reading);
 
 }  // namespace rowbloom::tools
 

@@ -35,7 +35,7 @@ constexpr char kNativePolicy[] = "rowbloom";
 // A database whose column family `handle` has the options that gets need.
 struct OpenedFamily {
   OptionsFile options_file;
-  ReadOnlyDb opened;
+  OpenedDb opened;
   rdb::ColumnFamilyHandle* handle = nullptr;
   rdb::BlockBasedTableOptions table;
 
@@ -66,7 +66,7 @@ absl::StatusOr<OpenedFamily> OpenFamily(const std::string& directory,
   rdb::DBOptions options;
   options.max_open_files = max_open_files;
   options.paranoid_checks = false;  // An SST's own error names it.
-  absl::StatusOr<ReadOnlyDb> opened =
+  absl::StatusOr<OpenedDb> opened =
       OpenReadOnly(directory, options_file, options, configure);
   if (!opened.ok()) return opened.status();
   const std::string where =

@@ -16,6 +16,7 @@ void AddVerify(CLI::App* app, int* exit_code);
 void AddLookup(CLI::App* app, int* exit_code);
 void AddPlan(CLI::App* app, int* exit_code);
 void AddAdvise(CLI::App* app, int* exit_code);
+void AddRefresh(CLI::App* app, int* exit_code);
 void AddRebuild(CLI::App* app, int* exit_code);
 
 }  // namespace rowbloom::tools
