@@ -97,6 +97,25 @@ TEST(LiveTree, EachFileOfLevel0IsARunAndEachLevel) {
   EXPECT_FALSE(view->run_share.has_value());
 }
 
+TEST(LiveTree, PlannedFiltersCountAsWrittenUntilTheyAre) {
+  LiveTree tree;
+  const auto filter_bytes = [&tree] {
+    return tree.ViewFor({1, false})->live.filter_bytes;
+  };
+  LiveFiles files = {{1, File(0, 10, 100)}, {4, File(2, 400)}};
+  tree.SetFiles(0, files, milliseconds(1));
+  tree.PlanFilters({{4, 500}});
+  EXPECT_EQ(filter_bytes(), 2 * 10 + 500);
+  EXPECT_EQ(tree.ViewFor({1, false})->run_bits, std::vector<double>({16, 16}));
+  tree.SetFiles(0, files, milliseconds(1));
+  EXPECT_EQ(filter_bytes(), 2 * 10 + 500);
+  tree.CompactionCompleted(1, true, {4}, {{5, File(2, 300)}});
+  EXPECT_EQ(filter_bytes(), 2 * 310);
+  tree.PlanFilters({{1, 50}});
+  tree.PlanFilters({});
+  EXPECT_EQ(filter_bytes(), 2 * 310);
+}
+
 TEST(LiveTree, FlushesAndCompactionsAreFollowed) {
   LiveTree tree;
   tree.SetFiles(0, {}, milliseconds(1));
