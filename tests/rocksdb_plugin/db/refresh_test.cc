@@ -97,15 +97,15 @@ double WastedReads(const BudgetDb& db) {
   rdb::SetPerfLevel(rdb::kEnableCount);
   rdb::get_perf_context()->Reset();
   std::string value;
-  constexpr int kGets = 10000;
-  for (int i = 0; i < kGets; ++i) {
+  constexpr int kAbsentGets = 10000;
+  for (int i = 0; i < kAbsentGets; ++i) {
     EXPECT_TRUE(
         db->Get({}, BudgetDb::Key(2 * static_cast<uint64_t>(i) + 1), &value)
             .IsNotFound());
   }
   const uint64_t reads = rdb::get_perf_context()->block_read_count;
   rdb::SetPerfLevel(rdb::kDisable);
-  return static_cast<double>(reads) / kGets;
+  return static_cast<double>(reads) / kAbsentGets;
 }
 
 uint64_t ExpectedFilters(const TestDb& db) {
