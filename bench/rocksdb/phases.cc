@@ -6,6 +6,7 @@
 // counted by RocksDB, for operations and not for the overwriting.
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "rocksdb/perf_level.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
+#include "rowbloom/rocksdb_refresh.h"
 #include "run.h"
 #include "tree.h"
 
@@ -27,6 +29,7 @@ namespace rowbloom::bench {
 namespace {
 
 constexpr const char* kRestart = "restarted";
+constexpr const char* kRefresh = "refreshed";
 
 constexpr Workload kPhaseWorkloads[] = {
     {"absent", 1, Choice::kUniform},
@@ -39,6 +42,7 @@ constexpr Workload kPhaseWorkloads[] = {
     {kRestart, 0.3, Choice::kZipf},
     {"scans", 0.5, Choice::kUniform, 0, false, 0.3},
     {"absent_again", 1, Choice::kUniform},
+    {kRefresh, 0.5, Choice::kUniform},
 };
 constexpr const char* kPhaseFilters[] = {
     "compact_auto",         "composed_auto",       "none",
@@ -72,14 +76,14 @@ std::string UrlOf(const std::string& key) {
 }
 
 // The tree has more or fewer runs after each round, so one alone says little.
-Json MeanOfSecondHalf(const std::vector<Json>& rounds) {
+Json MeanOf(const std::vector<Json>& rounds, size_t first) {
   Json mean = rounds.front();
   for (auto& [name, value] : mean.items()) {
     double sum = 0;
-    for (size_t i = rounds.size() / 2; i < rounds.size(); ++i) {
+    for (size_t i = first; i < rounds.size(); ++i) {
       sum += rounds[i].at(name).get<double>();
     }
-    value = sum / static_cast<double>(rounds.size() - rounds.size() / 2);
+    value = sum / static_cast<double>(rounds.size() - first);
   }
   return mean;
 }
@@ -140,6 +144,32 @@ class Subject {
   void Restart() {
     const Policy policy = MakePolicyOf();
     database_.Reopen(NewCache(), &policy);
+  }
+
+  // Rewrites the SSTs whose filters are not as planned, with operations before
+  // each of them.
+  Json Refresh(const Workload& workload, Answers* answers) {
+    constexpr uint64_t kOperations = kBatch / 4;
+    std::vector<Json> rounds;
+    RocksDbRefreshOptions refresh;
+    refresh.progress = [&](const RocksDbRefreshReport& /*so_far*/) {
+      rounds.push_back(Round(workload, kOperations, answers));
+      return true;
+    };
+    const auto start = std::chrono::steady_clock::now();
+    rocksdb::DB* const db = database_.db();
+    const RocksDbRefreshReport report =
+        OrThrow(RefreshRocksDbFilters(db, db->DefaultColumnFamily(), refresh));
+    const std::chrono::duration<double> took =
+        std::chrono::steady_clock::now() - start;
+    constexpr auto kRewritten = RocksDbRefreshResult::kRewritten;
+    Json result = {{"ssts", report.CountOf(kRewritten)},
+                   {"kept_ssts", report.kept_file_count},
+                   {"read_bytes", report.ReadBytes(kRewritten)},
+                   {"written_bytes", report.WrittenBytes(kRewritten)},
+                   {"seconds_with_gets", took.count()}};
+    if (!rounds.empty()) result["meanwhile"] = MeanOf(rounds, 0);
+    return result;
   }
 
   double BitsPerKey() { return SumOf(database_.ReadLevels()).BitsPerKey(); }
@@ -246,9 +276,14 @@ Json MeasurePhases(Run* run) {
         for (const Workload& workload : kPhaseWorkloads) {
           if (workload.name == kRestart) subject.Restart();
           const uint64_t written = subject.WrittenBytes();
+          const bool refreshes = workload.name == kRefresh;
+          Json refresh;
           std::vector<Json> rounds;
           for (int round = 0; round < kRounds; ++round) {
-            if (round > 0) subject.Overwrite();
+            if (round == 1 || (round > 1 && !refreshes)) subject.Overwrite();
+            if (round == 1 && refreshes) {
+              refresh = subject.Refresh(workload, &run->answers);
+            }
             rounds.push_back(
                 subject.Round(workload, operations, &run->answers));
             run->progress.Add(1);
@@ -263,7 +298,8 @@ Json MeasurePhases(Run* run) {
                           {"bits_per_key", subject.BitsPerKey()},
                           {"rewritten_share", rewritten},
                           {"first", rounds.front()},
-                          {"adapted", MeanOfSecondHalf(rounds)}});
+                          {"adapted", MeanOf(rounds, rounds.size() / 2)}});
+          if (refreshes) rows.back()["refresh"] = std::move(refresh);
         }
         run->progress.End();
       }
