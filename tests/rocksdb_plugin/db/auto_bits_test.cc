@@ -198,6 +198,24 @@ TEST_P(DbAutoBits, TwoDatabasesFollowTheirOwnGets) {
   EXPECT_LT(other.Bits(), 5);
 }
 
+// Nothing is written, and so nothing planned.
+TEST_P(DbAutoBits, ReadOnlyAndSecondaryOpensAnswer) {
+  Open();
+  db_.Fill();
+  db_.Close();
+  db_.OpenBy([&](auto* opened) {
+    return rdb::DB::OpenForReadOnly(db_.options, TestDb::path(), opened);
+  });
+  db_.Ask(2000, 0.5);
+  db_.Close();
+  db_.options.max_open_files = -1;
+  db_.OpenBy([&](auto* opened) {
+    return rdb::DB::OpenAsSecondary(db_.options, TestDb::path(), "/secondary",
+                                    opened);
+  });
+  db_.Ask(2000, 0.5);
+}
+
 TEST_P(DbAutoBits, AreTheBudgetsWithoutAListener) {
   Open(/*with_listener=*/false);
   db_.Fill();
