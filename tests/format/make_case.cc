@@ -184,7 +184,9 @@ Case RedissonCase(std::string name, const BloomShape& shape, size_t keys,
   made.about = absl::StrCat("redisson: ", shape.bit_count, " bits, ",
                             shape.probe_count, " probes");
   while (made.questions.size() < questions) {
-    const Question question = Question::Digest((*random)(), (*random)());
+    const uint64_t h2 = (*random)();
+    const uint64_t h1 = (*random)();
+    const Question question = Question::Digest(h1, h2);
     if (made.questions.size() < keys) filter.Add(question.digest);
     made.questions.push_back(question);
   }
