@@ -19,8 +19,12 @@
 #include "rocksdb/cache.h"
 #include "rocksdb/env.h"
 #include "rocksdb/table.h"
+#include "rocksdb/version.h"
 #include "rowbloom/get_cost.h"
 #include "rowbloom/tree_shape.h"
+#if ROCKSDB_MAJOR >= 8
+#include "rocksdb/advanced_cache.h"
+#endif
 
 namespace rowbloom::plugin {
 

@@ -111,7 +111,7 @@ class Refresher {
                          ? RocksDbRefreshResult::kSkipped
                          : RocksDbRefreshResult::kFailed;
     }
-    teller_.End(job, status, std::move(info));
+    teller_.End(job, status, info);
   }
 
   static double WrittenBits(const rdb::CompactionJobInfo& info) {

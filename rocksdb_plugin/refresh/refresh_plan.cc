@@ -233,7 +233,7 @@ absl::StatusOr<FilterCost> CostOf(const RocksDbBudgetReport& report,
     keys = std::min(keys, 8 * expected.metadata_block_size_bytes / kBits);
   }
   keys = std::max(keys, kFewestKeysOfAFilter);
-  const absl::StatusOr<FilterCost> large = FilterCost::OfName(report.filter);
+  absl::StatusOr<FilterCost> large = FilterCost::OfName(report.filter);
   if (large.ok() && large->name() == FilterCost::OfRocksDbBloom().name()) {
     return large;
   }
