@@ -185,15 +185,19 @@ TEST_P(DbRefreshAfter, FiltersAreThoseOfThePolicyAndNothingElseChanges) {
   EXPECT_EQ(Entries(db), entries);
   EXPECT_EQ(FilesByLevel(db), files);
   EXPECT_EQ(ExpectedFilters(db), file_count);
+  // Small filters take more; releases differ in where they end an SST.
+  constexpr uint64_t kFewKeys = 1000;
   for (const RocksDbRefreshFile& file : report.files) {
+    const double tolerance = file.key_count < kFewKeys ? 0.25 : 0.11;
     EXPECT_NEAR(file.written_bits_per_key, file.planned_bits_per_key,
-                0.1 * file.planned_bits_per_key)
-        << file.path;
+                tolerance * file.planned_bits_per_key)
+        << file.path << ", " << file.key_count << " keys";
   }
   // Gets read as many times fewer blocks as the report says, up to chance and
   // to the rates of small filters, which differ from the mean.
   const double factor = report.planned_wasted_reads / report.wasted_reads;
-  EXPECT_NEAR(WastedReads(db) / wasted_before, factor, 0.6 * factor);
+  EXPECT_LT(WastedReads(db) / wasted_before, 1.6 * factor);
+  EXPECT_GT(WastedReads(db) / wasted_before, 0.25 * factor);
   if (change.budget > 0) {
     const auto budget =
         ReportRocksDbBudget(db.get(), db->DefaultColumnFamily());
