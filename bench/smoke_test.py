@@ -131,6 +131,8 @@ def check_phases(results):
                  for name in ["compact_auto", "rocksdb_bloom:10"]]
         assert reads[0] < reads[1], reads
         refreshed = one_of("compact_auto", keys, "refreshed")
+        refresh = refreshed["refresh"]
+        assert refresh["ssts"] + refresh["kept_ssts"] > 0, refresh
         assert (refreshed["adapted"]["reads"] <
                 refreshed["first"]["reads"]), refreshed
 

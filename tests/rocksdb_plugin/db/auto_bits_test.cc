@@ -113,11 +113,11 @@ TEST_P(DbAutoBits, FollowTheShareOfAbsentKeysAndComeBack) {
   db_.Fill();
   EXPECT_NEAR(db_.Bits(), 10, 1.5) << "before any get";
   db_.Live(1);
-  EXPECT_GT(db_.Bits(), 8);
+  EXPECT_GT(db_.Bits(), 10);
   db_.Live(0);
   EXPECT_LT(db_.Bits(), 6.5);
   db_.Live(1);
-  EXPECT_GT(db_.Bits(), 8);
+  EXPECT_GT(db_.Bits(), 10);
 }
 
 TEST_P(DbAutoBits, ARestartKeepsWhatWasLearned) {

@@ -43,6 +43,17 @@ TEST(ObservedGets, AreRatesOfTheGetsSinceTheFirstCounts) {
   EXPECT_EQ(gets.rates()->data_reads, 1);
 }
 
+TEST(ObservedGets, SayWhatIsNewForAGet) {
+  ObservedGets gets;
+  Counter counter;
+  gets.Observe(counter.Add(0, 1), {});
+  gets.Observe(counter.Add(10, 1), {0.1, 30, 10000});  // Few gets.
+  gets.Observe(counter.Add(990, 1), {0.1, 20, 2000});
+  ASSERT_TRUE(gets.rates().has_value());
+  EXPECT_EQ(gets.rates()->new_ssts, 0.05);
+  EXPECT_EQ(gets.rates()->new_filter_bytes, 12);
+}
+
 TEST(ObservedGets, FewGetsWaitForMore) {
   ObservedGets gets;
   Counter counter;

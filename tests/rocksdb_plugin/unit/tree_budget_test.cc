@@ -125,6 +125,26 @@ TEST(TreeBudget, TotalMemoryFollowsThePlanAndItsMode) {
   }
 }
 
+TEST(TreeBudget, AnotherCacheMakesANewPlan) {
+  FileBudgetOptions options;
+  options.budget.memory = FilterMemory::BitsPerKey(20);
+  options.budget.missing_share = 1;
+  const auto bits = [&](ReportedTree* tree, uint64_t total_memory_bytes) {
+    const auto share = tree->ShareOf(3, Compact(), options, total_memory_bytes);
+    return share->budget.ForFile(share->facts).bits_per_key;
+  };
+  ReportedTree first;
+  ReportedTree second;
+  for (ReportedTree* tree : {&first, &second}) {
+    tree->SetRuns({{1000000}, {10000000}, {100000000}});
+  }
+  const double of_large = bits(&first, 100'000'000);
+  const double of_small = bits(&second, 10'000'000);
+  EXPECT_NE(of_small, of_large);
+  EXPECT_EQ(bits(&first, 10'000'000), of_small);
+  EXPECT_EQ(bits(&second, 100'000'000), of_large);
+}
+
 // The tree grows by less than what makes a new plan.
 TEST(TreeBudget, TotalMemoryStaysWithinBudgetBytesBetweenPlans) {
   constexpr uint64_t kBudgetBytes = 700'000;
