@@ -303,6 +303,14 @@ Status CheckTraps(const ColumnFamilyOptions& options,
   return CheckPair(policy->options(), *extractor);
 }
 
+// nullptr if none is set.
+const char* OptionThatNeedsListener(const RocksDbBudgetOptions& budget) {
+  if (budget.auto_bits) return "auto_bits";
+  if (budget.budget_bytes > 0) return "budget_bytes";
+  if (budget.total_memory_bytes > 0) return "total_memory_bytes";
+  return nullptr;
+}
+
 // Empty unless RocksDbRows would refuse to scan. Whole keys are not scanned.
 std::string WarnOfComparator(const ColumnFamilyOptions& options,
                              const BlockBasedTableOptions* table_options) {
@@ -390,13 +398,10 @@ Status CheckRocksDbOptions(const rdb::Options& options,
   constexpr char kRemedy[] =
       " without a listener: add NewRocksDbBudgetListener() to "
       "DBOptions::listeners, or listeners={rowbloom.BudgetListener}";
-  const char* option = budget->auto_bits                ? " with auto_bits"
-                       : budget->budget_bytes > 0       ? " with budget_bytes"
-                       : budget->total_memory_bytes > 0 ? " with "
-                                                          "total_memory_bytes"
-                                                        : nullptr;
+  const char* const option = OptionThatNeedsListener(*budget);
   if (!has_listener && option != nullptr) {
-    return Status::InvalidArgument(absl::StrCat(name, option, kRemedy));
+    return Status::InvalidArgument(
+        absl::StrCat(name, " with ", option, kRemedy));
   }
   if (warnings == nullptr) return status;
   if (!has_listener && mode != BudgetMode::kFixed) {
