@@ -96,8 +96,7 @@ class Planner {
     for (const auto& [number, setting] : planned) {
       const auto keys = tree_.keys.find(number);
       if (keys == tree_.keys.end()) continue;
-      bytes[number] = static_cast<uint64_t>(
-          setting.bits_per_key * static_cast<double>(keys->second) / 8);
+      bytes[number] = static_cast<uint64_t>(FilterBytes(setting, keys->second));
     }
     return bytes;
   }
@@ -169,6 +168,10 @@ double GreatestChange(const std::map<uint64_t, FilterSetting>& a,
 }
 
 }  // namespace
+
+double FilterBytes(const FilterSetting& setting, uint64_t key_count) {
+  return setting.bits_per_key * static_cast<double>(key_count) / 8;
+}
 
 std::map<uint64_t, FilterSetting> PlanFilters(const TreeToPlan& tree,
                                               BudgetTeller* teller) {

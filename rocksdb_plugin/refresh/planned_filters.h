@@ -33,6 +33,9 @@ struct TreeToPlan {
   const FilterCost& cost;                    // The policy's.
 };
 
+// The bytes of a filter of so many keys.
+double FilterBytes(const FilterSetting& setting, uint64_t key_count);
+
 // By file number. Tells `teller` of compactions that then do not happen, and
 // leaves it with this plan.
 std::map<uint64_t, FilterSetting> PlanFilters(const TreeToPlan& tree,

@@ -301,8 +301,8 @@ absl::StatusOr<RefreshPlan> PlanRefresh(rdb::DB* db,
   for (Candidate& candidate : candidates) {
     candidate.planned = planned.at(candidate.number);
     candidate.planned.fpr = cost->ForBits(candidate.planned.bits_per_key).fpr;
-    candidate.planned_bytes = candidate.planned.bits_per_key *
-                              static_cast<double>(candidate.key_count) / 8;
+    candidate.planned_bytes =
+        FilterBytes(candidate.planned, candidate.key_count);
     candidate.fpr = FprOf(candidate.filter, verified->expected, *cost);
   }
   SetGains(&candidates);
@@ -311,8 +311,7 @@ absl::StatusOr<RefreshPlan> PlanRefresh(rdb::DB* db,
   std::map<uint64_t, uint64_t> bytes;
   for (const auto& [number, file] : plan.ssts) {
     bytes[number] =
-        static_cast<uint64_t>(planned.at(number).bits_per_key *
-                              static_cast<double>(keys.at(number)) / 8);
+        static_cast<uint64_t>(FilterBytes(planned.at(number), keys.at(number)));
   }
   teller->PlanFilters(bytes);
   return plan;
