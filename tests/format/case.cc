@@ -130,7 +130,7 @@ std::string JsonOfQuestions(const Case& made, const Subject& subject) {
   return absl::StrCat("{", absl::StrJoin(kinds, ",\n   "), "}");
 }
 
-// The variant is told by its size, if it is cut, and by the bytes that differ.
+// The document gives the size of a variant, and the bytes that differ.
 std::string JsonOfVariant(const Case& made, const std::string& variant) {
   constexpr size_t kQuestions = 8;
   const Subject subject = ReaderOf(made)(variant);

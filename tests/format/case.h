@@ -96,7 +96,7 @@ Case RedissonCase(std::string name, const BloomShape& shape, size_t keys,
 // beginnings.
 std::vector<Question> QuestionsAbout(const std::vector<Cell>& cells,
                                      size_t count, Random* random);
-// The same without prefixes, which blobs and saved filters do not answer.
+// Asks for no prefixes, which blobs and saved filters do not answer.
 std::vector<Question> RowsAndCellsAbout(const std::vector<Cell>& cells,
                                         size_t count, Random* random);
 

@@ -340,7 +340,7 @@ TEST(Prefix, ANewerKeyCodecIsUnimplementedAndAWrongOneDamage) {
   EXPECT_THAT(wrong.message(), HasSubstr("key codec"));
 }
 
-// So that two readers of one file read it, or neither does.
+// Either all readers of a file accept the text, or none does.
 TEST(Prefix, AKeyCodecHasOneTextInABlock) {
   const std::string block =
       testing::WriteBlock(Options(BloomType::kRow, "fixed:12,-rest"), Log());
