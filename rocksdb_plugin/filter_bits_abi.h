@@ -13,7 +13,7 @@
 // |--------|----------------|------------------------------------------------|
 // | A      | 7.0.3 to 9.5   | as below                                       |
 // | B      | 9.6 to 10.8    | AddKeyAndAlt behind AddKey                     |
-// | C      | 10.9 to 11.9   | also CalculateSpace, EstimatedFpRate at the end |
+// | C      | 10.9 to 11.12  | also CalculateSpace, EstimatedFpRate at the end |
 //
 // FilterBitsReader has not changed. To admit a new release, move the bound and
 // run scripts/check_rocksdb_tree.sh on its source tree.
@@ -32,10 +32,10 @@
 #define ROWBLOOM_ROCKSDB_LAYOUT_A
 #elif ROWBLOOM_ROCKSDB_RELEASE <= 1008
 #define ROWBLOOM_ROCKSDB_LAYOUT_B
-#elif ROWBLOOM_ROCKSDB_RELEASE <= 1109
+#elif ROWBLOOM_ROCKSDB_RELEASE <= 1112
 #define ROWBLOOM_ROCKSDB_LAYOUT_C
 #else
-#error "rowbloom: RocksDB is newer than 11.9: set ROWBLOOM_ROCKSDB_NATIVE=OFF"
+#error "rowbloom: RocksDB is newer than 11.12: set ROWBLOOM_ROCKSDB_NATIVE=OFF"
 #endif
 
 #include <cstddef>

@@ -11,6 +11,7 @@ steps=(
   "release    optimised build of everything, its tests, headers by themselves"
   "older_cpus the tests of kernels and golden files, on older x86-64 CPUs"
   "rocksdb    the installed RocksDB: the matrix, its classes, no need of RTTI"
+  "releases   the plugin compiles for later releases of RocksDB"
   "languages  RocksDB from C, Python, Rust and Go, with the preload library"
   "install    installed, linked and run in every way that the documents name"
   "bindings   programs in C, Rust, Python and Go over the C API"
@@ -87,6 +88,11 @@ rocksdb() {
   OPERATIONS=30000 scripts/rocksdb_matrix.sh --built build/check /usr
   tests/rocksdb_plugin/check_rocksdb_tree_test.sh \
     scripts/check_rocksdb_tree.sh /usr/include build/rocksdb_versions
+}
+
+releases() {
+  packages languages
+  tests/rocksdb_plugin/released_headers.sh build/rocksdb_releases
 }
 
 languages() {

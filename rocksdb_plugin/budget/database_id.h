@@ -6,8 +6,8 @@
 //   const DatabaseId database = DatabaseOf(context);
 //
 // RocksDB gives both the logger, which is a database's own unless applications
-// share one. Releases after RocksDB's pull request 15085 of August 2026 (11.9
-// or later) also give the policy the name of the database, as db_name.
+// share one. RocksDB 11.12 also gives the policy the name of the database, as
+// db_name.
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_DATABASE_ID_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_DATABASE_ID_H_

@@ -126,7 +126,7 @@ bool ReadsWriteTombstones(const Options& /*options*/, long /*otherwise*/) {
   return false;
 }
 
-// RocksDB 11.2 to 11.9 swaps keys of more than 39 bytes beyond their buffer
+// RocksDB 11.2 to 11.12 swaps keys of more than 39 bytes beyond their buffer
 // when an iterator with this option goes backwards. The tombstones may also end
 // at the bounds of a column, which hides the rest of its row from plain seeks.
 Status CheckTombstones(const ColumnFamilyOptions& options) {
