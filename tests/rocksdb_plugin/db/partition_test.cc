@@ -70,6 +70,10 @@ double PartitionsOfPairs(uint64_t metadata_block_size,
   db.set_up.metadata_block_size_bytes = metadata_block_size;
   rdb::BlockBasedTableOptions table = db.TableOptions();
   table.block_size = 4096;
+#if ROCKSDB_MAJOR * 100 + ROCKSDB_MINOR >= 906
+  // Otherwise, as by default from 10.6 on, the index has other partitions.
+  table.decouple_partitioned_filters = false;
+#endif
   db.Open(db.MakeOptions(table));
   db.Fill(kFewEnoughRows);
   const auto properties = db.Properties();
