@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# The variables that RocksDB's Makefile reads; docs/rocksdb.md, "Inside RocksDB".
+# The variables that RocksDB's Makefile reads: docs/rocksdb_reference.md, "Inside
+# RocksDB".
 #
 # RocksDB's CMake reads the line of the function in this file too, and would
 # read the sources if they followed a plain "=".

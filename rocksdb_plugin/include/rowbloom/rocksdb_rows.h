@@ -2,7 +2,8 @@
 //
 // Rows and cells of a RocksDB column family: reads that ask its filters and
 // miss nothing, with any ReadOptions, prefix extractor and table options. Where
-// RocksDB's own Get() misses (docs/rocksdb.md, "Traps"), GetCell does.
+// RocksDB's own Get() misses (docs/rocksdb_reference.md, "Traps"), GetCell
+// does.
 //
 //   RocksDbRows rows(db, db->DefaultColumnFamily(), KeyCodec::Ordered());
 //   bool exists = false;
