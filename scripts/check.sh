@@ -6,8 +6,10 @@ cd "$(dirname "$0")/.."
 # shellcheck source=scripts/steps.sh
 . scripts/steps.sh
 
+# A long step first that does not need what the step release builds.
 steps=(
   "format     clang-format and shellcheck find nothing; commits say why"
+  "asan       all tests under AddressSanitizer and UBSan"
   "release    optimised build of everything, its tests, headers by themselves"
   "older_cpus the tests of kernels and golden files, on older x86-64 CPUs"
   "rocksdb    the installed RocksDB: the matrix, its classes, no need of RTTI"
@@ -16,7 +18,6 @@ steps=(
   "install    installed, linked and run in every way that the documents name"
   "bindings   programs in C, Rust, Python and Go over the C API"
   "packaging  Debian, Conan, vcpkg and Bazel packages"
-  "asan       all tests under AddressSanitizer and UBSan"
   "tsan       the tests with threads under ThreadSanitizer"
   "fuzz       each fuzz target: its corpus, then new inputs for a while"
   "tidy       clang-tidy finds nothing"
@@ -30,10 +31,10 @@ usage() {
   cat <<'END'
 usage: check.sh [--list] [STEP...]
 
-Runs the steps, or all of them, after installing the Debian packages of the
-lists core, engines, test and check, and those of the step itself. A step that
-fails does not stop the others; the summary at the end names it, and the exit
-code is 1. Exit code 2: wrong arguments.
+Runs the steps, or all of them, two at a time, after installing the Debian
+packages of the lists core, engines, test and check, and those of the step
+itself. A step that fails does not stop the others; the summary at the end names
+it, and the exit code is 1. Exit code 2: wrong arguments.
 
   --list  print the steps
 
@@ -44,7 +45,7 @@ END
 list() { printf '%s\n' "${steps[@]}"; }
 
 packages() {
-  scripts/install_packages.sh core engines test check "$@"
+  locked packages scripts/install_packages.sh core engines test check "$@"
 }
 
 format() {
@@ -202,7 +203,9 @@ done
 # Steps that compile a file with the same flags share its object.
 export CMAKE_CXX_COMPILER_LAUNCHER=ccache
 export CCACHE_SLOPPINESS=pch_defines,time_macros
-for name; do
-  step "$name" "$name"
-done
+if [ $# -eq 1 ]; then
+  step "$1" "$1"
+else
+  steps_side_by_side "$@"
+fi
 finish

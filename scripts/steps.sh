@@ -3,20 +3,18 @@
 # Functions of test.sh, check.sh and soak.sh, which source this file.
 
 jobs=$(nproc)
-steps_passed=0
-steps_failed=0
-failed_ends=
-summary=
+step_results=build/steps/results
+rm -f "$step_results"
+mkdir -p build/steps
 
 # step TITLE COMMAND...: runs the command between a header and a line of the
-# summary, and counts how it ended. A step that fails leaves the end of its
-# output to the summary. Call it as a command of its own or at the end of a
-# list: elsewhere the shell ignores `set -e`, here and in the command.
+# summary. Its output also goes to a log. Call it as a command of its own or at
+# the end of a list: elsewhere the shell ignores `set -e`, here and in the
+# command.
 step() {
   local title=$1 start=$SECONDS result=ok
   local output log=build/steps/${title// /_}.log
   shift
-  mkdir -p build/steps
   printf '\n=== %s (at %d s)\n' "$title" "$start"
   set +e
   exec {output}> >(tee "$log")
@@ -26,27 +24,68 @@ step() {
   # Until tee has written all; a server that a step left running holds it open.
   timeout 5 tail --pid=$! -s 0.1 -f /dev/null
   set -e
-  summary+=$(printf '\n  %5d s  %-6s  %s' $((SECONDS - start)) $result "$title")
-  if [ $result = FAILED ]; then
-    steps_failed=$((steps_failed + 1))
-    failed_ends+=$(printf '\n=== the end of %s:\n' "$log" && tail -n 30 "$log")
-  else
-    steps_passed=$((steps_passed + 1))
-  fi
+  printf '  %5d s  %-6s  %s\n' $((SECONDS - start)) $result "$title" \
+    >>"$step_results"
 }
+
+# steps_side_by_side NAME...: runs the functions of these names as steps, two at
+# a time, since many keep one core busy. Prints the output of each when it ends.
+steps_side_by_side() {
+  local lanes=()
+  printf '%s\n' "$@" >build/steps/waiting
+  take_steps & lanes+=($!)
+  take_steps & lanes+=($!)
+  wait "${lanes[@]}"
+}
+
+take_steps() {
+  local name
+  while name=$(locked waiting sed -i -e '1{w /dev/stdout' -e 'd}' \
+    build/steps/waiting) && [ -n "$name" ]; do
+    echo "$name begins at $SECONDS s"
+    step "$name" "$name" >"build/steps/$name.out" 2>&1
+    locked output cat "build/steps/$name.out"
+  done
+}
+
+# locked NAME COMMAND...: runs it when no other step runs one by that name. A
+# server that the command leaves running does not keep the lock.
+locked() {
+  local lock result
+  exec {lock}>"build/steps/$1.lock"
+  flock "$lock"
+  set +e
+  (set -e; "${@:2}") {lock}>&-
+  result=$?
+  set -e
+  exec {lock}>&-
+  return "$result"
+}
+
+any_step_failed() { grep -qs ' FAILED ' "$step_results"; }
 
 # finish: prints how failed steps ended and the summary. Returns 1 if a step
 # failed.
 finish() {
-  [ -z "$failed_ends" ] || printf '\n%s\n' "${failed_ends#?}"
-  printf '\n%s\n  %5d s  in all\n' "${summary#?}" "$SECONDS"
-  printf '%d passed, %d failed\n' "$steps_passed" "$steps_failed"
-  [ "$steps_failed" -eq 0 ]
+  local title failed
+  failed=$(grep -c ' FAILED ' "$step_results" || true)
+  sed -n 's/^.* FAILED *//p' "$step_results" | while read -r title; do
+    printf '\n=== the end of %s:\n' "$title"
+    tail -n 30 "build/steps/${title// /_}.log"
+  done
+  echo
+  cat "$step_results"
+  printf '  %5d s  in all\n' "$SECONDS"
+  printf '%d passed, %d failed\n' \
+    $(($(wc -l <"$step_results") - failed)) "$failed"
+  [ "$failed" -eq 0 ]
 }
 
-# build PRESET [TARGET...]: builds these targets, or all if none is named. To
-# ccache the sources of a unity build are the same in every build directory.
-build() {
+# build PRESET [TARGET...]: builds these targets, or all if none is named.
+build() { locked "$1" build_alone "$@"; }
+
+# To ccache the sources of a unity build are the same in every build directory.
+build_alone() {
   local preset=$1
   shift
   cmake --preset "$preset" >/dev/null

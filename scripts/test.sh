@@ -15,6 +15,6 @@ case "${1:-}" in
 esac
 
 step "packages" scripts/install_packages.sh core engines test
-[ "$steps_failed" -gt 0 ] || step "build" build test
-[ "$steps_failed" -gt 0 ] || step "tests" run_tests test
+any_step_failed || step "build" build test
+any_step_failed || step "tests" run_tests test
 finish
