@@ -17,6 +17,7 @@ steps=(
   "languages  RocksDB from C, Python, Rust and Go, with the preload library"
   "install    installed, linked and run in every way that the documents name"
   "bindings   programs in C, Rust, Python and Go over the C API"
+  "site       the pages with search and the API reference; links lead somewhere"
   "packaging  Debian, Conan, vcpkg and Bazel packages"
   "tsan       the tests with threads under ThreadSanitizer"
   "fuzz       each fuzz target: its corpus, then new inputs for a while"
@@ -118,6 +119,11 @@ install() {
 bindings() {
   packages bindings
   tests/bindings/run.sh build/bindings
+}
+
+site() {
+  packages site
+  scripts/site.sh
 }
 
 packaging() {
