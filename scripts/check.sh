@@ -17,7 +17,7 @@ steps=(
   "languages  RocksDB from C, Python, Rust and Go, with the preload library"
   "install    installed, linked and run in every way that the documents name"
   "bindings   programs in C, Rust, Python and Go over the C API"
-  "site       the pages with search and the API reference; links lead somewhere"
+  "site       the pages with search and the API reference, advise in a browser"
   "packaging  Debian, Conan, vcpkg and Bazel packages"
   "tsan       the tests with threads under ThreadSanitizer"
   "fuzz       each fuzz target: its corpus, then new inputs for a while"
@@ -124,6 +124,9 @@ bindings() {
 site() {
   packages site
   scripts/site.sh
+  build check rowbloom_tool rowbloom_cli_inputs
+  tests/tools/page_in_browser.sh build/check/tools/rowbloom \
+    build/check/tests/tools/rowbloom_cli_inputs
 }
 
 packaging() {

@@ -193,6 +193,61 @@ TEST_F(CliTest, OutputThatCannotBeWrittenIsAnError) {
               Exits(2, _, HasSubstr("standard output")));
 }
 
+// --- Pages -----------------------------------------------------------------
+
+// Returns the document that the page carries.
+nlohmann::json DocumentOfPage(const std::string& page) {
+  const std::string begin =
+      "<script type=\"application/json\" id=\"document\">";
+  const size_t from = page.find(begin) + begin.size();
+  const size_t to = page.find("</script>", from);
+  EXPECT_NE(to, std::string::npos);
+  EXPECT_EQ(page.find("<script", from), std::string::npos);
+  return nlohmann::json::parse(page.substr(from, to - from), nullptr,
+                               /*allow_exceptions=*/false);
+}
+
+TEST_F(CliTest, PagesHoldTheDocumentOfJson) {
+  for (const std::string line :
+       {"inspect row.filter rowcol.filter", "verify row.filter notes.txt",
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+        "verify reads", "advise reads --statistics reads.statistics",
+#endif
+#ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
+        "advise row.hfile",
+#endif
+        "advise log.keys --key_codec at.rest"}) {
+    const ToolResult text = Run(line);
+    const ToolResult with_page = Run(line + " --html page.html");
+    EXPECT_EQ(with_page.out, text.out) << line;
+    EXPECT_EQ(with_page.exit_code, text.exit_code) << line;
+    const std::string page = ReadFile(InputPath("page.html"));
+    EXPECT_EQ(DocumentOfPage(page), RunJson(line)) << line;
+    // Nothing is loaded from elsewhere.
+    EXPECT_THAT(page, Not(HasSubstr("http"))) << line;
+  }
+}
+
+TEST_F(CliTest, PagesShowMarkupOfFileNamesAsText) {
+  const std::string name = "<script>a&b</script>.filter";
+  std::filesystem::create_directories(InputPath("<script>a&b<"));
+  std::filesystem::copy_file(InputPath("row.filter"), InputPath(name));
+  ASSERT_EQ(RunArguments({"inspect", name, "--html", "page.html"}).exit_code,
+            0);
+  const std::string page = ReadFile(InputPath("page.html"));
+  EXPECT_THAT(page, HasSubstr("&lt;script&gt;a&amp;b&lt;/script&gt;.filter"));
+  EXPECT_EQ(DocumentOfPage(page)["files"][0]["path"], name);
+}
+
+TEST_F(CliTest, PagesThatCannotBeWrittenAreAnError) {
+  EXPECT_THAT(Run("inspect row.filter --html no/such/page.html"),
+              Exits(2, HasSubstr("row.filter"),
+                    AllOf(HasSubstr("no/such/page.html"),
+                          HasSubstr("No such file or directory"))));
+  EXPECT_THAT(Run("inspect row.filter --html /dev/full"),
+              Exits(2, _, HasSubstr("No space left")));
+}
+
 // --- Damage ----------------------------------------------------------------
 
 // The tests of the readers damage each byte.

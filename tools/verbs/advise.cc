@@ -7,6 +7,7 @@
 #include <system_error>
 
 #include "tools/text/arguments.h"
+#include "tools/verbs/report.h"
 #include "tools/verbs/verbs.h"
 
 namespace rowbloom::tools {
@@ -126,7 +127,7 @@ void AddAdvise(CLI::App* app, int* exit_code) {
                    "or 0.5")
       ->check(CLI::Range(0.0, 1.0));
   verb->add_flag("--hex", arguments->hex, "Keys are hexadecimal bytes");
-  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-advise)");
+  AddReportForm(verb, "rowbloom-advise", &arguments->form);
   AddDatabaseOptions(verb, arguments.get());
   AddHFileOptions(verb, arguments.get());
   AddKeyOptions(verb, arguments.get());

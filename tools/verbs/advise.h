@@ -14,6 +14,7 @@
 #include "rowbloom/filter_spec.h"
 #include "rowbloom/get_cost.h"
 #include "tools/formats/filter_file.h"
+#include "tools/verbs/report.h"
 
 namespace rowbloom::tools {
 
@@ -21,7 +22,7 @@ struct AdviseArguments {
   std::vector<std::string> paths;
   std::optional<double> missing_share;
   bool hex = false;
-  bool json = false;
+  ReportForm form;
   // These are for a database.
   std::string column_family = "default";
   std::string statistics;

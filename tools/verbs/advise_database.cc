@@ -324,12 +324,8 @@ int AdviseDatabase(AdviseArguments* arguments) {
   const absl::Status status = Advise(arguments, &advice);
   if (status.ok()) {
     const Json document = DocumentOf(*arguments, advice);
-    if (arguments->json) {
-      PrintDocument("rowbloom-advise", document);
-    } else {
-      std::cout << Text(document, advice);
-    }
-    return FlushOutput(kExitOk);
+    return PrintForm(arguments->form, "rowbloom-advise", document,
+                     Text(document, advice), kExitOk);
   }
   // Other errors than these are of the arguments.
   const bool is_of_file = !advice.unread.ok() || absl::IsDataLoss(status) ||

@@ -32,7 +32,7 @@ int AdviseHFiles(const AdviseArguments& arguments) {
   report.sums_text = [&](const Json&, const Json& sums) {
     return families.Text(sums);
   };
-  return RunReport(report, arguments.paths, arguments.json);
+  return RunReport(report, arguments.paths, arguments.form);
 }
 
 }  // namespace rowbloom::tools

@@ -100,12 +100,8 @@ Json CountKeyLevels(const AdviseArguments& arguments) {
 
 int AdviseKeys(const AdviseArguments& arguments) {
   const Json fields = CountKeyLevels(arguments);
-  if (arguments.json) {
-    PrintDocument("rowbloom-advise", fields);
-  } else {
-    std::cout << FieldLines(fields) << Table(fields["key_levels"]);
-  }
-  return FlushOutput(kExitOk);
+  return PrintForm(arguments.form, "rowbloom-advise", fields,
+                   FieldLines(fields) + Table(fields["key_levels"]), kExitOk);
 }
 
 }  // namespace rowbloom::tools

@@ -83,7 +83,7 @@ struct InspectArguments {
   std::vector<std::string> paths;
   bool brief = false;
   bool cells = false;
-  bool json = false;
+  ReportForm form;
 };
 
 int RunInspect(const InspectArguments& arguments) {
@@ -106,7 +106,7 @@ int RunInspect(const InspectArguments& arguments) {
     };
     report.sums_text = BriefText;
   }
-  return RunReport(report, arguments.paths, arguments.json);
+  return RunReport(report, arguments.paths, arguments.form);
 }
 
 }  // namespace
@@ -124,7 +124,7 @@ void AddInspect(CLI::App* app, int* exit_code) {
   verb->add_flag("--cells", arguments->cells,
                  "Also read the cells of HFiles, to count rows and the columns "
                  "that are always maybe");
-  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-inspect)");
+  AddReportForm(verb, "rowbloom-inspect", &arguments->form);
   verb->callback(
       [arguments, exit_code] { *exit_code = RunInspect(*arguments); });
 }

@@ -183,7 +183,7 @@ int RunLookup(const LookupArguments& arguments, bool has_qualifier) {
   }
   report.unasked = {
       {"maybe", questions.size()}, {"no", 0}, {"answers", std::move(answers)}};
-  return RunReport(report, {arguments.path}, arguments.json);
+  return RunReport(report, {arguments.path}, {arguments.json, ""});
 }
 
 }  // namespace

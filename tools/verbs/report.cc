@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "tools/formats/paths.h"
+#include "tools/text/html.h"
 #include "tools/text/output.h"
 
 namespace rowbloom::tools {
@@ -75,6 +76,12 @@ std::optional<Json> AskFile(const Report& report, const TargetFile& target,
   return entry;
 }
 
+Json Document(const std::string& format, const Json& fields) {
+  Json document{{"format", format}, {"version", kReportVersion}};
+  document.update(fields);
+  return document;
+}
+
 }  // namespace
 
 int ExitCodeOf(const absl::Status& status) { return ClassOf(status).exit_code; }
@@ -127,11 +134,33 @@ std::string NotedStatusLine(const Json& entry) {
 }
 
 void PrintDocument(const std::string& format, const Json& fields) {
-  Json document{{"format", format}, {"version", kReportVersion}};
-  document.update(fields);
   // Paths need not be UTF-8; JSON must be.
-  std::cout << document.dump(2, ' ', false, Json::error_handler_t::replace)
+  std::cout << Document(format, fields)
+                   .dump(2, ' ', false, Json::error_handler_t::replace)
             << "\n";
+}
+
+void AddReportForm(CLI::App* verb, const std::string& format,
+                   ReportForm* form) {
+  verb->add_flag("--json", form->json, "Print JSON (" + format + ")");
+  verb->add_option("--html", form->html,
+                   "Also write a page for a browser to this file");
+}
+
+int PrintForm(const ReportForm& form, const std::string& format,
+              const Json& fields, const std::string& text, int exit_code) {
+  if (form.json) {
+    PrintDocument(format, fields);
+  } else {
+    std::cout << text;
+  }
+  exit_code = FlushOutput(exit_code);
+  if (form.html.empty()) return exit_code;
+  const absl::Status written =
+      WriteHtmlPage(Document(format, fields), form.html);
+  if (written.ok()) return exit_code;
+  PrintError(written);
+  return kExitUsage;
 }
 
 std::string ErrorText(const absl::Status& status) {
@@ -150,13 +179,14 @@ int FlushOutput(int exit_code) {
 }
 
 int RunReport(const Report& report, const std::vector<std::string>& paths,
-              bool as_json) {
+              const ReportForm& form) {
   const std::vector<TargetFile> targets = ExpandPaths(paths);
   Json summary{{"files", 0}};
   for (const char* word : kStatusWords) summary[word] = 0;
   Json files = Json::array();
   Json families = Json::array();
   int exit_code = kExitOk;
+  const bool keeps_files = form.json || !form.html.empty();
 
   const auto count = [&](Json entry) {
     const std::string status = entry["status"];
@@ -164,12 +194,12 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
     summary[status] = summary[status].get<uint64_t>() + 1;
     if (status == "unreadable") {
       std::cerr << "rowbloom: " << StatusLine(entry);
-    } else if (!as_json) {
+    } else if (!form.json) {
       std::cout << (status == "unknown" ? StatusLine(entry)
                                         : report.text(entry))
                 << std::flush;
     }
-    if (as_json || report.sum_up) files.push_back(std::move(entry));
+    if (keeps_files || report.sum_up) files.push_back(std::move(entry));
   };
 
   ProgressLine progress;
@@ -193,31 +223,28 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
         (i + 1 == targets.size() || targets[i + 1].family.get() != family);
     if (!report.sums_up_families || !is_last_of_family) continue;
     families.push_back(family->Summary(report.block_cache_bytes));
-    if (!as_json) std::cout << family->TextOf(families.back()) << std::flush;
+    if (!form.json) std::cout << family->TextOf(families.back()) << std::flush;
     if (report.is_strict && !families.back()["warnings"].empty()) {
       exit_code = kExitDamaged;
     }
   }
 
-  Json sums = report.sum_up ? report.sum_up(files) : Json::object();
-  if (as_json) {
-    Json document = Json::object();
-    document["files"] = std::move(files);
-    if (report.sums_up_families) {
-      document["column_families"] = std::move(families);
-    }
-    document.update(sums);
-    document["summary"] = std::move(summary);
-    PrintDocument(report.format, document);
-  } else {
-    if (report.sum_up) std::cout << report.sums_text(files, sums);
-    if (targets.size() != 1) {
-      const std::string total = summary["files"].dump();
-      summary.erase("files");
-      std::cout << total << " files" << CountsText(summary) << "\n";
-    }
+  Json document = Json::object();
+  std::string text;
+  const Json sums = report.sum_up ? report.sum_up(files) : Json::object();
+  if (report.sum_up) text = report.sums_text(files, sums);
+  if (targets.size() != 1) {
+    Json counts = summary;
+    counts.erase("files");
+    text += summary["files"].dump() + " files" + CountsText(counts) + "\n";
   }
-  return FlushOutput(exit_code);
+  document["files"] = std::move(files);
+  if (report.sums_up_families) {
+    document["column_families"] = std::move(families);
+  }
+  document.update(sums);
+  document["summary"] = std::move(summary);
+  return PrintForm(form, report.format, document, text, exit_code);
 }
 
 }  // namespace rowbloom::tools

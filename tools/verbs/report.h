@@ -4,7 +4,7 @@
 // each entry as text or as one JSON document, sums up, chooses the exit code.
 //
 //   Report report{"rowbloom-verify", Ask, Text};
-//   return RunReport(report, paths, as_json);
+//   return RunReport(report, paths, form);
 //
 // The JSON document: {"format", "version", "files":
 // [{"path", "kind", "status", "error", (the verb's fields)}], (the verb's
@@ -21,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "CLI/CLI.hpp"
 #include "absl/status/status.h"
 #include "tools/formats/filter_file.h"
 #include "tools/formats/paths.h"
@@ -57,8 +58,15 @@ struct Report {
   std::optional<uint64_t> block_cache_bytes;
 };
 
+// Adds --json and --html to a verb.
+struct ReportForm {
+  bool json = false;
+  std::string html;  // A file for a page with the same numbers; may be empty.
+};
+void AddReportForm(CLI::App* verb, const std::string& format, ReportForm* form);
+
 int RunReport(const Report& report, const std::vector<std::string>& paths,
-              bool as_json);
+              const ReportForm& form);
 
 // The exit code for a file.
 int ExitCodeOf(const absl::Status& status);
@@ -68,6 +76,12 @@ int WorseExitCode(int a, int b);
 
 // Prints fields after those that each JSON document begins with.
 void PrintDocument(const std::string& format, const Json& fields);
+
+// The same if `form` asks for JSON, and `text` otherwise; and writes the page
+// that it asks for. Returns the exit code: `exit_code`, or kExitUsage if
+// something cannot be written.
+int PrintForm(const ReportForm& form, const std::string& format,
+              const Json& fields, const std::string& text, int exit_code);
 
 // The message of an error for the terminal or JSON, and as a line on standard
 // error.

@@ -17,8 +17,8 @@ namespace rowbloom::tools {
 void AddVerify(CLI::App* app, int* exit_code) {
   struct VerifyArguments {
     std::vector<std::string> paths;
+    ReportForm form;
     bool cells = false;
-    bool json = false;
     bool strict = false;
     std::optional<uint64_t> block_cache_bytes;
   };
@@ -32,7 +32,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
       ->required();
   verb->add_flag("--cells", arguments->cells,
                  "Also look up every cell of an HFile in its filters");
-  verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-verify)");
+  AddReportForm(verb, "rowbloom-verify", &arguments->form);
   verb->add_flag("--strict", arguments->strict,
                  "Exit with 1 if a database or an SST gives a warning, too");
   verb->add_option("--block_cache_bytes", arguments->block_cache_bytes,
@@ -51,7 +51,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
     report.sums_up_families = true;
     report.is_strict = arguments->strict;
     report.block_cache_bytes = arguments->block_cache_bytes;
-    *exit_code = RunReport(report, arguments->paths, arguments->json);
+    *exit_code = RunReport(report, arguments->paths, arguments->form);
   });
 }
 
