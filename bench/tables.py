@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes docs/performance.md from the results of the benchmarks.
+"""Writes bench/results/NAME.md and docs/performance.md from the results.
 
-    bench/tables.py                  writes docs/performance.md
-    bench/tables.py --check          exits with 1 if that would change it
+    bench/tables.py                  writes these pages
+    bench/tables.py --check          exits with 1 if that would change any
     bench/tables.py --add NAME FILE  first copies FILE to bench/results/
-    bench/tables.py --show NAME FILE prints the section that FILE would have
+    bench/tables.py --show NAME FILE prints the page that FILE would have
 
-FILE is the --json or --benchmark_out of one program, NAME a key of SECTIONS. A
-name without a file has no section.
+FILE is the --json or --benchmark_out of one program, NAME a key of SECTIONS.
+docs/performance.md is the work of performance.py.
 """
 
 import json
@@ -16,19 +16,12 @@ import operator
 import re
 import statistics
 import sys
+import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 RESULTS = ROOT / "bench/results"
-PAGE = ROOT / "docs/performance.md"
-HEAD = """<!-- SPDX-License-Identifier: Apache-2.0 -->
-# Performance
-
-`bench/tables.py` writes this page from the files of
-[bench/results](../bench/results). [bench/README.md](../bench/README.md) says
-how each program measures. Reads are counts and the same on every machine;
-times are worth comparing within one table only.
-"""
+LICENSE = "<!-- SPDX-License-Identifier: Apache-2.0 -->"
 
 
 def number(value):
@@ -48,6 +41,23 @@ def table(head, rows):
     lines = ["| " + " | ".join(head) + " |", "|" + "---|" * len(head)]
     lines += ["| " + " | ".join(map(str, row)) + " |" for row in rows]
     return "\n".join(lines)
+
+
+def aligned(text):
+    """The same Markdown with columns for a terminal."""
+    lines = []
+    for block in text.split("\n\n"):
+        if not block.startswith("|"):
+            lines.append(textwrap.fill(block, 80))
+            continue
+        head, _, *rows = [[cell.strip(" `") for cell in line[1:-1].split("|")]
+                          for line in block.splitlines()]
+        widths = [max(map(len, column)) for column in zip(head, *rows)]
+        lines.append("\n".join(
+            "  ".join([row[0].ljust(widths[0])] + [
+                cell.rjust(width) for cell, width in zip(row[1:], widths[1:])])
+            for row in [head, *rows]))
+    return "\n\n".join(lines)
 
 
 def distinct(values):
@@ -242,11 +252,22 @@ def reads_time_policy(result):
 
 
 def reads_rows(result):
+    def by_query(runs, value, show=number):
+        return pivot(runs, "filter", policy,
+                     lambda run: run["query"].replace("_", " "), value, show)
+    uniform = [run for run in result["runs"] if run["mix"] == "uniform"]
     yield (f"{result['tree']['rows']:,} rows with {result['tree']['cells']:,} "
-           "cells, filters of equal bytes; data-block reads of a get.")
-    yield pivot(result["runs"], "policy", policy,
-                lambda run: f"{run['query']}, {run['mix']}",
-                lambda run: run["data_reads_per_get"])
+           "cells, filters of equal bytes.")
+    yield "Data blocks that 1,000 gets read for nothing:"
+    yield by_query(uniform, wasted)
+    yield "All data-block reads of a get:"
+    yield by_query(uniform, lambda run: run["data_reads_per_get"])
+    yield "The same by Zipf's law:"
+    yield by_query([run for run in result["runs"] if run["mix"] == "zipf"],
+                   lambda run: run["data_reads_per_get"])
+    yield "Megabytes of the filters:"
+    yield by_query([{**run, "query": "MB"} for run in uniform],
+                   lambda run: run["filter_bytes"] / 1e6)
 
 
 def fewer_than_none(run):
@@ -618,43 +639,51 @@ def add(name, path):
         json.dumps(result, separators=(",", ":")) + "\n", encoding="utf-8")
 
 
-def section_of(name, path):
+def page_of(name, path):
+    """All tables of one result."""
     title, section = SECTIONS[name]
     result = json.loads(Path(path).read_text(encoding="utf-8"))
-    return [f"## {title}", machine_line(result), *section(result)]
+    return "\n\n".join([f"# {title}", machine_line(result),
+                        *section(result)]) + "\n"
 
 
-def page():
-    unknown = {path.stem for path in RESULTS.glob("*.json")} - SECTIONS.keys()
-    if unknown:
-        raise SystemExit(f"tables.py: no section for {sorted(unknown)}")
-    parts = [HEAD.rstrip("\n")]
-    for stem in SECTIONS:
-        path = RESULTS / f"{stem}.json"
-        if path.is_file():
-            parts += section_of(stem, path)
-    return "\n\n".join(parts) + "\n"
+def pages():
+    """{path: text} of everything that is made from bench/results."""
+    import performance  # It imports this module.
+    names = {path.stem for path in RESULTS.glob("*.json")}
+    if names != SECTIONS.keys():
+        raise SystemExit("tables.py: results without a section, or sections "
+                         f"without results: {names ^ SECTIONS.keys()}")
+    texts = {RESULTS / f"{name}.md": f"{LICENSE}\n" + page_of(
+        name, RESULTS / f"{name}.json") for name in SECTIONS}
+    texts[ROOT / "docs/performance.md"] = performance.page()
+    return texts
 
 
 def main():
     if len(sys.argv) == 4 and sys.argv[1] == "--add":
         add(*sys.argv[2:])
     elif len(sys.argv) == 4 and sys.argv[1] == "--show":
-        print("\n\n".join(section_of(*sys.argv[2:])))
+        print(aligned(page_of(*sys.argv[2:])))
         return 0
     elif sys.argv[1:] not in ([], ["--check"]):
         print(__doc__, file=sys.stderr)
         return 2
-    text = page()
+    texts = pages()
     if sys.argv[1:] != ["--check"]:
-        PAGE.write_text(text, encoding="utf-8")
+        for path, text in texts.items():
+            path.write_text(text, encoding="utf-8")
         return 0
-    if not PAGE.is_file() or PAGE.read_text(encoding="utf-8") != text:
-        print("docs/performance.md is not what bench/tables.py writes from "
-              "bench/results: run bench/tables.py")
-        return 1
-    return 0
+    exit_code = 0
+    for path in sorted({*texts, *RESULTS.glob("*.md")}):
+        if not path.is_file() or path.read_text(
+                encoding="utf-8") != texts.get(path):
+            print(f"{path.relative_to(ROOT)} is not what bench/tables.py "
+                  "writes from bench/results: run bench/tables.py")
+            exit_code = 1
+    return exit_code
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    import tables  # The copy that performance.py imports.
+    sys.exit(tables.main())

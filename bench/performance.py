@@ -1,0 +1,658 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The text of docs/performance.md: of each result what decides, in a few rows.
+
+bench/tables.py writes it. A section is a function with @section, whose first
+sentence says what follows for the reader; its numbers are read from the
+results, as are those of its tables.
+"""
+
+import json
+
+from tables import SECTIONS as TITLES
+from tables import (LICENSE, RESULTS, distinct, get_kind, medians, mebibytes,
+                    number, pivot, policy, table, wasted,
+                    with_quartiles)
+
+SECTIONS = []  # (title, result's name, function)
+def load(name):
+    return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
+
+
+def machine_of(name):
+    result = load(name)
+    return result.get("machine") or result["context"]
+
+
+def section(title, *names):
+    def register(write):
+        SECTIONS.append((title, names, write))
+        return write
+    return register
+
+
+def select(runs, **fields):
+    """The runs that have these values, or one of a list of them."""
+    return [run for run in runs if all(
+        run[key] in (value if isinstance(value, list) else [value])
+        for key, value in fields.items())]
+
+
+def only(runs, **fields):
+    run, = select(runs, **fields)
+    return run
+
+
+def filter_name(run):
+    return f"`{run['filter']}`"
+
+
+def keys_wasted(name, **fields):
+    """Wasted reads of a policy in the leveled tree of reads_bench keys."""
+    tree = only(load("reads_keys")["reads"]["trees"], tree="leveled")
+    return wasted(only(tree["runs"], policy=name, **{
+        "missing_share": 1, "mix": "uniform", "cache_share": 0, **fields}))
+
+
+@section("Wasted reads in a RocksDB tree", "reads_keys")
+def reads_keys(result):
+    yield ("A budget for the whole tree saves most, with RocksDB's filters "
+           "(`composed_ribbon`) or rowbloom's (`compact_budget`). Without one "
+           "Ribbon of the same memory comes near to `compact`, which is "
+           "`rowbloom:10`; `rocksdb_ribbon_by_level` is as good as a budget, "
+           "with bits by hand for this one tree. Data blocks that 1,000 gets "
+           "read for nothing, all filters with 10 bits per key:")
+    yield "![Data blocks read for nothing](images/wasted_reads.svg)"
+    trees = {tree["tree"]: tree["runs"] for tree in result["reads"]["trees"]}
+    runs = (select(trees["leveled"], mix="uniform", cache_share=0) +
+            select(trees["leveled"], mix="uniform", cache_share=0.1,
+                   missing_share=[1, 0]) +
+            [{**run, "universal": ", universal tree"}
+             for run in select(trees["universal"], missing_share=1)])
+    yield pivot([run for run in runs if run["policy"] not in (
+        "blocked_bloom_budget", "fast_budget")], "policy", policy,
+                lambda run: get_kind(run) + run.get("universal", ""), wasted)
+
+
+@section("Memory for equal reads", "reads_memory")
+def reads_memory(result):
+    memory = result["memory"]
+    equal = {row["policy"]: row["bits_per_key"]
+             for row in memory["equal_reads"]}
+    yield ("For equal reads a budget takes about half the memory of RocksDB's "
+           "Bloom and four fifths of Ribbon's; where gets find their keys, any "
+           "bits by level take about a fifth. The bits per key that waste as "
+           "few reads as `rocksdb_bloom` with 10, and the wasted reads of "
+           "1,000 absent gets with 6 and with 10:")
+    absent = select(memory["runs"], missing_share=1)
+    names = {"absent": 0, "half absent": 1, "present": 2}
+    rows = []
+    for name, bits in equal.items():
+        at = {round(run["bits_per_key"]): number(wasted(run))
+              for run in select(absent, policy=name)}
+        rows.append([f"`{name}`", *map(number, bits), at.get(6, "-"),
+                     at.get(10, "-")])
+    yield table(["policy", *(f"equal, {name}" for name in names),
+                 "wasted at 6", "wasted at 10"], rows)
+
+
+PHASES = ["compact_auto", "rocksdb_bloom:10", "rocksdb_bloom:6",
+          "rocksdb_ribbon:10", "rocksdb_ribbon:6"]
+
+
+def phase_reads(result):
+    """{filter: {phase: reads of an operation}}, means of the kinds of keys."""
+    reads = {}
+    keys = distinct(run["keys"] for run in result["phases"])
+    for run in result["phases"]:
+        phases = reads.setdefault(run["filter"], {})
+        phases[run["phase"]] = (phases.get(run["phase"], 0) +
+                                run["adapted"]["reads"] / len(keys))
+    return reads
+
+
+def mean(values):
+    values = list(values)
+    return sum(values) / len(values)
+
+
+@section("Filters that follow the gets", "reads_phases")
+def reads_phases(result):
+    reads = phase_reads(result)
+    fixed = {name: phases for name, phases in reads.items()
+             if not name.endswith("_auto")}
+    first = only(result["phases"], keys="binary", filter="compact_auto",
+                 phase="half_absent")
+    refreshed = only(result["phases"], keys="binary", filter="compact_auto",
+                     phase="refreshed")
+    best_of_all = min(fixed, key=lambda name: mean(fixed[name].values()))
+    yield ("`rowbloom:auto` (`compact_auto`) needs no number and has the "
+           "fewest reads over all workloads together: "
+           f"{mean(reads['compact_auto'].values()):.2f} of an operation, "
+           f"where the best of {len(fixed)} fixed settings, `{best_of_all}`, "
+           f"has {mean(fixed[best_of_all].values()):.2f}. It loses where all "
+           "gets are absent, to whichever filters have the most bits, and "
+           "SSTs keep the bits that they were written with: after a change of "
+           "workload the first round of `half_absent` takes "
+           f"{first['first']['reads']:.2f} reads, and "
+           f"{first['adapted']['reads']:.2f} when compactions have rewritten "
+           "the data. `RefreshRocksDbFilters` does so at once (`refreshed`: "
+           f"{refreshed['first']['reads']:.2f} before, "
+           f"{refreshed['adapted']['reads']:.2f} after). Reads of data, "
+           "filters and indexes of an operation, in one cache of 2% of the "
+           "data, means of binary keys and URLs, and the bits that `auto` "
+           "chose for binary keys:")
+    yield "![Reads of an operation by workload](images/auto_phases.svg)"
+    rows = []
+    for phase in reads["compact_auto"]:
+        best = min(fixed, key=lambda name: fixed[name][phase])
+        bits = only(result["phases"], keys="binary", filter="compact_auto",
+                    phase=phase)["bits_per_key"]
+        rows.append([phase, f"{bits:.1f}",
+                     *(f"{reads[name][phase]:.3f}" for name in PHASES),
+                     f"{fixed[best][phase]:.3f} (`{best}`)",
+                     f"{reads['compact_auto'][phase] / fixed[best][phase]:.2f}"
+                     ])
+    rows.append(["mean", "", *(f"{mean(reads[name].values()):.3f}"
+                               for name in PHASES),
+                 f"{mean(fixed[best_of_all].values()):.3f} "
+                 f"(`{best_of_all}`)", ""])
+    yield table(["workload", "bits", "auto",
+                 *(name.removeprefix("rocksdb_") for name in PHASES[1:]),
+                 "best fixed", "auto / best"], rows)
+
+TIMED = ["none", "rocksdb_bloom:10", "rocksdb_bloom:16", "rocksdb_ribbon:10",
+         "composed_ribbon:10", "compact:7", "compact_budget:10",
+         "compact_budget:4", "compact_budget:2"]
+
+
+@section("Time of gets in one memory", "reads_time", "reads_time_large",
+         "reads_time_threads")
+def reads_time(small, large, threads):
+    def ratios(runs, workloads):
+        runs = [run for run in runs if run["workload"] in workloads]
+        return pivot(sorted(runs, key=lambda run: (
+            TIMED.index(run["filter"]), workloads.index(run["workload"]))),
+                     "filter", filter_name, lambda run: run["workload"],
+                     lambda run: run["throughput_ratio"], "{:.2f}".format)
+    many = [run["throughput_ratio"] for run in select(
+        threads["time"]["runs"], filter="compact_budget:4")]
+    half = {run["filter"]: run["p99_us"] for run in select(
+        small["time"]["runs"], workload="half_absent")}
+    ratio = {(run["filter"], run["workload"]): run["throughput_ratio"]
+             for run in small["time"]["runs"]}
+    yield ("Where filters and data share a cache of 2% of the data, the number "
+           "of bits matters more than the kind of filter: `compact_budget:4` "
+           f"does {ratio['compact_budget:4', 'half_absent']:.2f} times what "
+           "Bloom with 10 bits does if half the gets are absent, "
+           f"{ratio['compact_budget:4', 'ycsb_c']:.2f} times in YCSB's C, but "
+           f"{ratio['compact_budget:4', 'absent']:.2f} times if all are "
+           "absent. Bloom and Ribbon with 6 bits were not timed; `compact:7` "
+           "has the size and rate of `NewRibbonFilterPolicy(10)`. Operations "
+           "a second, as multiples of those with `rocksdb_bloom:10` in the "
+           "same rounds (medians; 2 threads, direct reads):")
+    yield "![Throughput by filter](images/get_time.svg)"
+    yield ratios(select(small["time"]["runs"], filter=TIMED),
+                 ["absent", "half_absent", "present", "ycsb_c", "ycsb_b",
+                  "mixgraph", "scans"])
+    yield (f"The 99th percentile of `half_absent` is "
+           f"{half['compact_budget:4']:.0f} us with `compact_budget:4`, "
+           f"{half['rocksdb_bloom:10']:.0f} with `rocksdb_bloom:10`. With 1 to "
+           "16 threads and both of RocksDB's caches `compact_budget:4` does "
+           f"{min(many):.2f} to {max(many):.2f} times as much. In a cache of "
+           "10% of the data there is room for all filters, and only absent "
+           "gets gain:")
+    yield ratios(select(large["time"]["runs"], filter=[
+        "rocksdb_ribbon:10", "compact_budget:10", "compact_budget:4"]),
+                 ["absent", "half_absent", "present", "ycsb_c", "mixgraph"])
+
+
+@section("Reads of gets with total_memory_bytes", "reads_time_policy")
+def reads_time_policy(result):
+    runs = result["time"]["runs"]
+    yield ("Told the capacity of the cache and the share of absent keys, the "
+           "policy reads as little as the best of the fixed bits, or less. "
+           "Blocks of data, filters and indexes that an operation reads:")
+    yield pivot(runs, "filter", filter_name, lambda run: run["workload"],
+                lambda run: run["data_reads"] + run["filter_reads"]
+                + run["index_reads"], "{:.3f}".format)
+
+
+@section("Trees that grow", "reads_grow")
+def reads_grow(result):
+    most = max(run["most_bits_per_key"] for run in select(
+        result["grow"], policy=["composed_ribbon", "compact_budget"]))
+    listened = max(run["most_bits_per_key"] for run in select(
+        result["grow"], policy=["composed_listener", "compact_listener"]))
+    yield ("A budget holds in a live tree only with a listener: at most "
+           f"{listened:.1f} bits per key, where {most:.1f} without, for 10 "
+           "that were asked. The most bits at any time, and wasted reads of "
+           "1,000 absent gets, in trees with static level bytes:")
+    yield pivot(select(result["grow"], dynamic_level_bytes=False), "policy",
+                policy, lambda run: run["inserts"], lambda run: run,
+                lambda run: "{:.1f}; {}".format(
+                    run["most_bits_per_key"],
+                    number(run["wasted_reads_per_1000_absent"])))
+
+
+@section("Processor time of writing", "reads_cpu")
+def reads_cpu(result):
+    cost = {(run["policy"], entries["entry_bytes"]): run["cpu_seconds_ratio"]
+            for entries in result["cpu"]["compactions"]
+            for run in entries["policies"]}
+    yield ("`compact` costs compactions {:.0%} to {:.0%} of processor time, "
+           "and with a budget up to {:.0%}, where Ribbon costs up to {:.0%}; "
+           "puts, too, are slower with a budget. As multiples of "
+           "`rocksdb_bloom`, medians and quartiles, by bytes of an "
+           "entry:".format(
+               min(v for (p, _), v in cost.items() if p == "compact") - 1,
+               max(v for (p, _), v in cost.items() if p == "compact") - 1,
+               max(v for (p, _), v in cost.items() if p in (
+                   "compact_budget", "compact_listener")) - 1,
+               max(v for (p, _), v in cost.items()
+                   if p == "rocksdb_ribbon") - 1))
+    rows = {}
+    for entries in result["cpu"]["compactions"]:
+        for run in entries["policies"]:
+            rows.setdefault(policy(run), []).append(
+                with_quartiles(run, "cpu_seconds_ratio"))
+    for run in result["cpu"]["puts"]:
+        rows[policy(run)].append(with_quartiles(run, "puts_per_second_ratio"))
+    yield table(["policy", *(f"{entries['entry_bytes']} bytes"
+                             for entries in result["cpu"]["compactions"]),
+                 "puts a second"], [[name, *row] for name, row in rows.items()])
+
+
+@section("Rows and columns in RocksDB", "reads_rows")
+def reads_rows(result):
+    yield ("A filter of rows and cells saves the reads of absent columns that "
+           "one of rows alone lets through. RocksDB's filters do the same once "
+           "they have a prefix extractor for the row, as here: at equal bytes "
+           "its Bloom reads as `rowcol`, its Ribbon nearly as "
+           "`rowcol_compact`. Data blocks that a get reads:")
+    yield pivot([run for run in select(result["runs"], mix="uniform")
+                 if run["policy"] != "rowbloom_rowcol_fast"], "policy", policy,
+                lambda run: run["query"], lambda run: run["data_reads_per_get"])
+
+
+@section("Keys of many levels in RocksDB", "reads_levels")
+def reads_levels(result):
+    yield ("One filter answers for every level of the key; a prefix Bloom "
+           "filter answers for the one level that was chosen, and is a "
+           "little smaller. Data blocks that a question for an absent prefix "
+           "reads, 10 bits for each filter key:")
+    runs = [run for run in select(result["runs"], keys="events")
+            if run["policy"] != "blocked_bloom"]
+    yield pivot(runs, "policy", lambda run: (
+        f"{policy(run)}, {number(run['filter_bytes'] / 1e6)} MB"),
+                lambda run: run["level_name"],
+                lambda run: run["data_reads_per_get"])
+
+
+@section("Hashes and sets of Kvrocks", "reads_kvrocks")
+def reads_kvrocks(result):
+    yield ("With equal bytes `rowcol_compact` lists all fields of a key with "
+           "half the reads of the filters that Kvrocks has (`rocksdb_bloom`), "
+           "but a prefix extractor in Kvrocks (`..._rows`) does nearly the "
+           "same; fields that are there gain almost nothing. Data blocks of a "
+           "call, metadata and fields together:")
+    yield pivot(result["runs"], "policy", policy,
+                lambda run: run["call"].replace("_", " "),
+                lambda run: (run["metadata_reads_per_call"] +
+                             run["field_reads_per_call"]), "{:.3f}".format)
+
+
+@section("An engine of one's own", "reads_mini_kv")
+def reads_mini_kv(result):
+    yield ("In the example store `compact` leaves the reads that find "
+           "something. Data blocks that a get reads:")
+    yield pivot(select(result["runs"], policy=[
+        "none", "compact", "compact, by run"]), "policy",
+                policy, lambda run: run["query"],
+                lambda run: run["data_reads_per_get"])
+
+
+FILTERS = ["rocksdb_bloom_10", "rocksdb_ribbon_10", "blocked_bloom_10",
+           "fast_10", "fast_10@avx2", "compact_0.957%", "compact_10",
+           "compact_10@avx2", "burr_8", "binary_fuse_8"]
+FEWER = [name for name in FILTERS if "@" not in name]
+
+
+def filter_times(result, pattern, counter, *keys):
+    """{filter: cells}, as multiples of the time of RocksDB's Bloom."""
+    cells = medians(result, pattern + "/(.+)/(.+)", counter)
+    return {name: [f"{cells[name, key] / cells[FILTERS[0], key]:.2f}"
+                   if (name, key) in cells else "-" for key in keys]
+            for name in FILTERS}
+
+
+@section("Filters beside RocksDB's", "filter_bench")
+def filters(result):
+    bits = medians(result, "rate/(.+)/(.+)", "bits_per_key")
+    rates = medians(result, "rate/(.+)/(.+)", "fpr")
+    key = "1000000"
+    yield ("`blocked_bloom` is the cheapest to build. `compact` has a ninth of "
+           "Bloom's false positives in the same bytes, or its rate in two "
+           "thirds of them; up to a million keys it costs 1.3 to 1.7 times as "
+           "much to build (2.2 with AVX2) and up to 1.4 times as much to ask, "
+           "where Ribbon, which is as small, costs 4 to 8 times as much to "
+           "build and to ask. `burr_8` and `binary_fuse_8` are filters of "
+           "other authors. Bits and rates of a million keys, and times of "
+           "absent strings as multiples of `rocksdb_bloom_10`, by keys of the "
+           "filter:")
+    times = [("lookup/absent/strings", "time_per_lookup"),
+             ("build/strings", "time_per_key")]
+    cells = [filter_times(result, *time, "3500", "100000", "10000000")
+             for time in times]
+    yield table(["filter", "bits", "false positives",
+                 *(f"{what} {keys}" for what in ("lookup", "build")
+                   for keys in ("3,500", "100,000", "10 million"))],
+                [[f"`{name}`", number(bits[name, key]),
+                  f"{rates[name, key]:.3%}", *cells[0][name], *cells[1][name]]
+                 for name in FILTERS])
+    yield ("`compact` loses in batches and where keys are present, for which "
+           "it reads every unit; it wins where a lookup waits for the one "
+           "before. The same with 100,000 keys:")
+    columns = {"present digest": "lookup/present/digests",
+               "absent digest": "lookup/absent/digests",
+               "dependent digest": "lookup/dependent/digests",
+               "batch of 32 strings": "lookup/batch/strings"}
+    cells = [filter_times(result, pattern, "time_per_lookup", "100000")
+             for pattern in columns.values()]
+    cells.append(filter_times(result, "block_cache/absent", "time_per_lookup",
+                              "700x100000"))
+    yield table(["filter", *columns, "700 filters together"],
+                [[f"`{name}`", *(cell[name][0] for cell in cells)]
+                 for name in FEWER])
+
+
+@section("Precision by memory", "reader_precision")
+def reader_precision(result):
+    runs = [run for run in result["precision"]["runs"]
+            if number(run["resident_bits_per_key"]) in
+            ("1", "2", "4", "6", "8", "10", "14")]
+    optimum = {run["resident_bits_per_key"]: wasted(run)
+               for run in select(runs, policy="optimum")}
+    yield ("A reader that loads as many units as the cache has room for "
+           "(`late_bound`) wastes at most {:.0%} more reads than the optimum "
+           "at any size of the cache; whole filters (`whole_kept`) need room "
+           "for all, or must have been written for this memory. Wasted reads "
+           "of 1,000 gets of absent rows, by bits per key that the cache has "
+           "for filters of 14:".format(
+               max(wasted(run) / optimum[run["resident_bits_per_key"]]
+                   for run in select(runs, policy="late_bound")) - 1))
+    yield pivot(select(runs, policy=["late_bound", "whole_kept",
+                                     "written_by_budget", "optimum"]),
+                "bits", lambda run: number(run["resident_bits_per_key"]),
+                policy, wasted)
+
+
+@section("Loads that do not pay", "reader_harm")
+def reader_harm(result):
+    runs = result["harm"]["runs"]
+    pays = select(runs, loading="when_it_pays")
+    always = select(runs, loading="always")
+    yield ("A reader that loads what pays never reads more than "
+           f"{max(run['ratio'] for run in pays):.2f} times the bytes of no "
+           "filters; one that loads on every miss, up to "
+           f"{max(run['ratio'] for run in always):.0f} times. The price: it "
+           "must learn first, so sweeps that ask each chunk 256 times read "
+           "more. Bytes read, divided by those of no filters, `compact` with "
+           "14 bits, by the cache's share of all filters:")
+    yield pivot(select(runs, policy="compact:bits_per_key=14",
+                       cache_percent=[1, 10, 100],
+                       workload=["absent", "present_one_level", "sweep_256"]),
+                "gets, loading",
+                lambda run: f"{run['workload']}, {run['loading']}",
+                lambda run: f"{number(run['cache_percent'])}%",
+                lambda run: run["ratio"])
+
+
+@section("Rules for loads", "reader_ablation")
+def reader_ablation(result):
+    worse = select(result["ablation"]["runs"], is_worse=True)
+    worst = {}
+    for run in worse:
+        best = worst.setdefault(run["rule"], run)
+        if run["without"] / run["with"] > best["without"] / best["with"]:
+            worst[run["rule"]] = run
+    yield ("No rule can go: the workload that suffers most without it. Bytes "
+           "as above, if not said otherwise:")
+    yield table(["rule", "workload", "with", "without"],
+                [[f"`{run['rule']}`", run["workload"], number(run["with"]),
+                  number(run["without"])] for run in worst.values()])
+
+
+@section("Hit rate of the cache", "cache")
+def cache(result):
+    yield ("The segmented LRU of `NewShardedLruCache()` keeps hot chunks while "
+           "sweeps pass, and has more hits without them. Hits of hot chunks, "
+           "Zipf 0.99, by size of the cache, without sweeps and where half of "
+           "the accesses are sweeps of 1,000 chunks:")
+    runs = [run for run in select(result["hit_rates"], zipf=0.99,
+                                  cache_percent=[1, 10, 50])
+            if not run["sweep_chunks"] or (
+                run["sweep_chunks"], run["sweep_percent"]) == (1000, 50)]
+    yield pivot(runs, "cache", lambda run: f"{run['cache_percent']:g}%",
+                lambda run: f"`{run['policy']}`" + (
+                    ", sweeps" if run["sweep_chunks"] else ""),
+                lambda run: run["hot_hit_rate"], lambda rate: f"{rate:.1%}")
+
+
+def nanoseconds(result, names, sizes):
+    cells = medians(result, "(.+)/(.+)", "time_per_lookup")
+    return [[f"`{name}`", *(number(1e9 * cells[name, size])
+                            for size in sizes)] for name in names]
+
+
+@section("Cost of a lookup through a reader", "reader_cost_bench")
+def reader_cost(result):
+    yield ("The search for the chunk and the cache cost more than the filter: "
+           "who knows the chunk asks its `FilterView`. A batch pays once the "
+           "filters are larger than the second-level cache. Nanoseconds of a "
+           "lookup by bytes of the filters:")
+    sizes = ["262144", "8388608", "67108864"]
+    yield table(["lookup", *(f"{int(size):,}" for size in sizes)],
+                nanoseconds(result, [
+                    f"{way}/{family}:bits_per_key=10"
+                    for family in ("blocked_bloom", "compact")
+                    for way in ("view", "reader", "batch_of_32")], sizes))
+
+
+@section("Memory while SSTs are written", "memory_sst")
+def memory_sst(result):
+    yield ("A writer takes as much memory as with RocksDB's Bloom, a third of "
+           "Ribbon's, and a fifth with partitioned filters. The most resident "
+           "MiB while an SST of 10 million keys is written:")
+    rows = {}
+    for run in select(result["ssts"], keys=10000000, threads=1):
+        rows.setdefault(run["filter"], []).append(mebibytes(run["peak_bytes"]))
+    yield table(["filter", "whole", "partitioned"],
+                [[f"`{name}`", *row] for name, row in rows.items()])
+
+
+@section("Resident memory of a cache", "memory_cache")
+def memory_cache(result):
+    runs = result["caches"]
+    excess = [run["peak_bytes"] / run["capacity_bytes"] - 1 for run in runs]
+    yield ("Plan for more than the capacity: resident memory exceeds it by "
+           "{:.0%} to {:.0%}, most with small caches and many threads that "
+           "load. Two seconds after the capacity falls to an eighth, up to "
+           "{:.1f} times an eighth is resident.".format(
+               min(excess), max(excess),
+               max(8 * run["resident_at_an_eighth_bytes"] /
+                   run["capacity_bytes"] for run in runs)))
+
+
+@section("Memory of open readers", "memory_readers")
+def memory_readers(result):
+    most = max(result["open_readers"],
+               key=lambda run: run["resident_bytes_a_reader"])
+    starved = min(result["open_readers"],
+                  key=lambda run: run["denied_share_of_an_absent_row"])
+    yield ("An open reader takes at most {} bytes beside the cached chunks, of "
+           "which the cache counts {}. A million readers of {:,} rows in a "
+           "cache of 64 MiB leave room for the chunks of {:.1%}; the others "
+           "answer \"maybe\".".format(
+               number(most["resident_bytes_a_reader"]),
+               number(most["counted_bytes_a_reader"]), starved["rows"],
+               starved["denied_share_of_an_absent_row"]))
+
+
+@section("RocksDbRows", "rows_bench")
+def rows_bench(result):
+    run = {run["run_name"]: run for run in result["benchmarks"]}
+    yield ("`RocksDbRows` costs {:.0%} to {:.0%} more than RocksDB's own calls "
+           "with the same bounds. Counting one lookup in 64 costs up to {:.0%} "
+           "more; counting all, up to {:.0%}.".format(
+               min(r["rows_to_rocksdb"] for r in run.values()) - 1,
+               max(r["rows_to_rocksdb"] for r in run.values()) - 1,
+               max(r["sampled_to_rows"] for r in run.values()) - 1,
+               max(r["counted_to_rows"] for r in run.values()) - 1))
+
+
+@section("Filters of memory", "memfilter_bench")
+def memfilter(result):
+    cells = medians(result, "(.+)/(.+)", "time_per_key")
+    together = medians(result, "concurrent/add_together/(.+)/threads:(.)",
+                       "time_per_key")
+    gain = {keys: together[keys, "1"] / together[keys, "2"]
+            for keys, _ in together}
+    yield ("Take the `StandardFilter` where its limits allow it: it is faster "
+           "than libbloom at everything, while counting and scalable filters "
+           "cost up to seven times as much. Nanoseconds of a key with 1 and "
+           "8 million keys:")
+    rows = [("libbloom", "key"), ("standard", "key"), ("standard", "digest"),
+            ("concurrent", "digest"), ("counting", "digest"),
+            ("scalable", "digest")]
+    yield table(["filter, given", *(f"{what} {keys}" for what in
+                                    ("add", "absent", "present")
+                                    for keys in ("1M", "8M"))],
+                [[f"`{name}`, {form}",
+                  *(number(1e9 * cells[f"{name}/{what}_{form}", keys])
+                    for what in ("add", "absent", "present")
+                    for keys in ("1000000", "8000000"))]
+                 for name, form in rows])
+    yield ("Two threads add to a `ConcurrentFilter` " + ", ".join(
+        f"{times:.1f} times as fast with {int(keys):,} keys"
+        for keys, times in gain.items()) + " as one.")
+
+
+@section("Chosen rows", "chosen_rows")
+def chosen_rows(result):
+    yield ("Who may choose rows can make `blocked_bloom` and `fast` answer "
+           "\"maybe\" too often, and `compact` grow; a secret prevents all but "
+           "the last, which takes rows of equal digests. False positives for "
+           "other rows, and bits a row, of 100,000 rows:")
+    yield pivot(select(result["runs"], filter_spec=[
+        "blocked_bloom:bits_per_key=10", "fast:bits_per_key=8",
+        "fast:bits_per_key=10", "compact:bits_per_key=10"]), "filter, secret",
+                lambda run: (f"`{run['filter_spec']}`, "
+                             + ("yes" if run["has_secret"] else "no")),
+                lambda run: run["rows"],
+                lambda run: f"{run['fpr']:.2%}, {run['bits_per_row']:.1f} bits",
+                str)
+
+
+@section("HFiles beside HBase", "hfile")
+def hfile(result):
+    yield ("rowbloom reads HBase's filters faster than HBase. A ROW filter of "
+           f"a million rows, {result['peer']} and rowbloom in turns:")
+    yield table(["", "HBase", "rowbloom", "times as fast"],
+                [[run["measure"], f"{number(run['hbase'])} {run['unit']}",
+                  f"{number(run['rowbloom'])} {run['unit']}",
+                  number(run["times_as_fast"])]
+                 for run in result["measures"]])
+
+
+@section("LevelDB", "leveldb_bench")
+def leveldb(result):
+    sizes = ["40", "160", "640", "2560"]
+    bits, rates = (medians(result, "rate/(.+)/(.+)", counter)
+                   for counter in ("bits_per_key", "fpr"))
+    times = medians(result, "lookup/(.+)/(.+)", "time_per_lookup")
+    yield ("LevelDB has a filter for every 2 KiB of data; rowbloom's have "
+           "fewer false positives, but are larger with few keys in each and "
+           "always slower to ask: they pay only where a read costs more than "
+           "that. Bits per key, false positives and nanoseconds of a lookup, "
+           "by keys of a filter:")
+    yield table(["filter", *sizes], [
+        [f"`{name}`", *(f"{number(bits[name, size])}; "
+                        f"{rates[name, size]:.2%}; "
+                        f"{1e9 * times[name, size]:.0f}" for size in sizes)]
+        for name in distinct(name for name, _ in bits)])
+
+
+def head():
+    machine, = {"{cpu}, {cores} cores, {compiler}".format(**machine_of(name))
+                for name in TITLES}
+    shown = {name for _, names, _ in SECTIONS for name in names}
+    others = [f"[{titles[0].lower()}](../bench/results/{name}.md)"
+              for name, titles in TITLES.items() if name not in shown]
+    yield "# Performance"
+    yield ("What decides, of all that is measured. Behind each section stand "
+           "its program's command and a link to all tables, with commit and "
+           "machine. Reads are counts, the same on every machine. Times are of "
+           f"one with other work ({machine}): compare them within one table "
+           "only. [bench/README.md](../bench/README.md) says how each program "
+           "measures and what the names of policies, filters and workloads "
+           "mean. `bench/tables.py` writes this page from "
+           "[bench/results](../bench/results), which also has "
+           + " and ".join(others) + ".")
+    phases = phase_reads(load("reads_phases"))
+    means = {name: mean(reads.values()) for name, reads in phases.items()}
+    rival = min((name for name in means if name.startswith("rocksdb_")),
+                key=means.get)
+    budget, ribbon, bloom, composed = (number(keys_wasted(name)) for name in (
+        "compact_budget", "rocksdb_ribbon", "rocksdb_bloom", "composed_ribbon"))
+    gain = max(run["throughput_ratio"] for run in select(
+        load("reads_time_large")["time"]["runs"],
+        workload=["present", "ycsb_c"])) - 1
+    build, = filter_times(load("filter_bench"), "build/strings",
+                          "time_per_key", "100000")["blocked_bloom_10"]
+    times = medians(load("leveldb_bench"), "lookup/(.+)/(.+)",
+                    "time_per_lookup")
+    slower = min(time / times["leveldb_bloom", size]
+                 for (name, size), time in times.items()
+                 if name != "leveldb_bloom")
+    yield table(["you have", "take", "reason"], [
+        ["RocksDB, and one cache for data and filters", "`rowbloom:auto`",
+         f"{means['compact_auto']:.2f} reads of an operation, mean of "
+         f"{len(phases['compact_auto'])} workloads; the best of RocksDB's "
+         f"Bloom and Ribbon with 6 and 10 bits, `{rival}`, has "
+         f"{means[rival]:.2f} ([phases](#filters-that-follow-the-gets))"],
+        ["RocksDB, and all filters in memory",
+         "`compact` with a budget and its [listener](#trees-that-grow)",
+         f"{budget} wasted reads of 1,000 absent gets; Ribbon of the same "
+         f"memory {ribbon}, Bloom {bloom} "
+         "([reads](#wasted-reads-in-a-rocksdb-tree))"],
+        ["files that stock RocksDB must read", "composed mode",
+         f"{composed} such reads"],
+        ["gets that find their key, and a cache of a tenth of the data",
+         "RocksDB's Bloom", f"no filter here is more than {gain:.0%} faster "
+         "([time](#time-of-gets-in-one-memory))"],
+        ["a processor that is busy with flushes", "`blocked_bloom`",
+         f"a build takes {build} times the time of Bloom, at its rate "
+         "([filters](#filters-beside-rocksdbs))"],
+        ["LevelDB, and its data in memory", "LevelDB's own Bloom",
+         f"a lookup takes rowbloom {slower:.0f} times as long or more "
+         "([LevelDB](#leveldb))"]])
+
+
+def source(name):
+    machine = machine_of(name)
+    release = machine.get("rocksdb_version")
+    native = "native " if machine.get("native_rocksdb") else ""
+    return (f"`{machine['command']}`"
+            + (f", {native}RocksDB {release}" if release else "")
+            + f" ([all tables](../bench/results/{name}.md))")
+
+
+def page():
+    title, *parts = head()
+    parts.insert(0, f"{LICENSE}\n{title}")
+    for title, names, write in SECTIONS:
+        *blocks, last = write(*map(load, names))
+        gap = "\n\n" if last.startswith("|") else "\n"
+        parts += [f"## {title}", *blocks,
+                  last + gap + "; ".join(map(source, names)) + "."]
+    return "\n\n".join(parts) + "\n"
