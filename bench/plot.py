@@ -2,37 +2,55 @@
 # SPDX-License-Identifier: Apache-2.0
 """Draws a benchmark's JSON results as SVG: the same bytes for the same results.
 
-    python3 bench/plot.py rows build/demo/reads_rows.json -o rows.svg
+    bench/plot.py rows build/demo/reads_rows.json -o rows.svg
+    bench/plot.py images   draws docs/images from bench/results
 
-Needs Debian's python3-matplotlib. Exit codes: 0 fine, 1 if the results cannot
-be read or drawn, 2 usage. A new kind of plot is a function with @kind.
+Figures are readable at a phone's width. Needs Debian's python3-matplotlib. Exit
+codes: 0 fine, 1 if the results cannot be read or drawn, 2 usage. A new kind of
+plot is a function with @kind.
 """
 
 import argparse
 import json
 import re
 import sys
+import textwrap
 
 import matplotlib
 from matplotlib.figure import Figure
 from matplotlib.ticker import LogLocator
 
-from tables import medians
+from performance import mean, phase_reads
+from tables import RESULTS, ROOT, medians
 
 matplotlib.rcParams.update({
     "svg.hashsalt": "rowbloom", "svg.fonttype": "none",  # Text stays text.
     "font.sans-serif": ["DejaVu Sans", "Verdana"], "font.size": 9,
-    "axes.prop_cycle": (matplotlib.cycler(marker=["o", "s"]) *
+    "axes.prop_cycle": (matplotlib.cycler(marker=list("os^Dv<P>Xd")) +
                         matplotlib.rcParams["axes.prop_cycle"]),
     "axes.grid": True, "axes.axisbelow": True, "grid.color": "#e3e6ea",
     "axes.titlesize": 10, "axes.titleweight": "bold",
     "figure.constrained_layout.use": True, "lines.markersize": 4,
 })
+WIDTH = 5  # Inches: 480 pixels.
 WASTED = "wasted_reads_per_1000_gets"
 WASTED_LABEL = "wasted data-block reads per 1,000 gets"
 MISSING = [1.0, 0.5, 0.0]  # Choices of --missing_share.
 FORMS = ["digests", "strings"]
 PARSER = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+# docs/images: name -> the result, then the arguments of its plot.
+IMAGES = {
+    "wasted_reads": ("reads_keys", "wasted"),
+    "auto_phases": ("reads_phases", "phases"),
+    "get_time": ("reads_time", "time", "--workloads",
+                 "absent,half_absent,present,ycsb_c,ycsb_b,mixgraph",
+                 "--filters", "rocksdb_bloom:16,rocksdb_ribbon:10,compact:7,"
+                 "compact_budget:10,compact_budget:4"),
+    "budget_memory": ("reads_memory", "memory"),
+    "filter_rate": ("filter_bench", "filter_rate"),
+    "key_levels": ("reads_levels", "key_levels"),
+    "reader_precision": ("reader_precision", "reader_precision"),
+}
 KINDS = PARSER.add_subparsers(dest="kind", required=True)
 
 
@@ -74,46 +92,139 @@ def make_logarithmic(axes, name):
     axis.set_minor_formatter("")
 
 
+def new_figure(title, height):
+    figure = Figure(figsize=(WIDTH, height))
+    figure.suptitle(textwrap.fill(title, 54), weight="bold", size=10)
+    leave_room(figure, 0.2)
+    return figure
+
+
+def leave_room(figure, inches):
+    """At the bottom, for the legend and the note."""
+    share = inches / figure.get_figheight()
+    figure.get_layout_engine().set(rect=(0, share, 1, 1 - share))
+
+
+def add_legend(figure, axes):
+    """Below the plot, in two columns."""
+    handles, labels = axes.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="lower center", ncol=2, frameon=False,
+                  bbox_to_anchor=(0.5, 0.15 / figure.get_figheight()))
+    leave_room(figure, 0.3 + 0.19 * ((len(labels) + 1) // 2))
+
+
 def draw_lines(title, x_label, y_label, points, logarithmic="y"):
     """`points`: (line, x, y) each; `logarithmic`: "x", "y" or "xy"."""
-    figure = Figure(figsize=(10, 4.6))
+    names = list(dict.fromkeys(point[0] for point in points))
+    figure = new_figure(title, 3.8 + 0.1 * len(names))
     axes = figure.subplots()
-    for name in dict.fromkeys(point[0] for point in points):
+    for name in names:
         line = sorted({point[1:] for point in points if point[0] == name})
         style = ["k--"] if name.startswith("limit") else []
         axes.plot(*zip(*line), *style, label=name)
-    axes.set(title=title, xlabel=x_label, ylabel=y_label)
+    axes.set(xlabel=x_label, ylabel=y_label)
     for axis in logarithmic:
         make_logarithmic(axes, axis)
-    axes.legend(loc="upper left", bbox_to_anchor=(1, 1))  # Beside the plot.
+    add_legend(figure, axes)
+    return figure
+
+
+def draw_dots(title, label, rows, series):
+    """A row for each of `rows`; `series`: name -> values, quartiles or None and
+    the style of its dots."""
+    figure = new_figure(title, 1.8 + 0.28 * len(rows))
+    axes = figure.subplots()
+    for name, (values, quartiles, style) in series.items():
+        whiskers = quartiles and [
+            [max(v - low, 0) for v, (low, _) in zip(values, quartiles)],
+            [max(high - v, 0) for v, (_, high) in zip(values, quartiles)]]
+        axes.errorbar(values, range(len(rows)), xerr=whiskers, linestyle="",
+                      capsize=2, label=name, **style)
+    axes.set_yticks(range(len(rows)), rows)
+    axes.set(xlabel=label, xlim=(0, None), ylim=(len(rows) - 0.5, -0.5))
+    add_legend(figure, axes)
     return figure
 
 
 def draw_panels(title, labels, panels):
-    """Panels (heading, axis title, name -> value) beside one list of `labels`,
-    name -> label. A panel has bars from zero or, for values of several
-    magnitudes, dots on a logarithmic axis. Each number is printed."""
-    figure = Figure(figsize=(10, 1.5 + 0.34 * len(labels)))
-    figure.suptitle(title, weight="bold")
-    columns = figure.subplots(1, len(panels), sharey=True, squeeze=False)[0]
-    for axes, (heading, label, values) in zip(columns, panels):
+    """Panels (heading, axis title, name -> value), one below the other, with
+    `labels`, name -> label. A panel has bars from zero or, for values of
+    several magnitudes, dots on a logarithmic axis. Each number is printed."""
+    figure = new_figure(title, 0.5 + (0.8 + 0.21 * len(labels)) * len(panels))
+    for axes, (heading, label, values) in zip(
+            figure.subplots(len(panels), squeeze=False)[:, 0], panels):
         rows = [list(labels).index(name) for name in values]
         ends = list(values.values())
         least, most = min(filter(None, ends), default=0), max(ends)
-        if most > 20 * least > 0:
+        if most > 40 * least > 0:
             ends = [end or least / 2 for end in ends]  # 0 is on the left.
             axes.plot(ends, rows, "o", markersize=6)
-            axes.set_xlim(least / 3, most * 30)  # With room for a number.
+            axes.set_xlim(least / 3, most * 12)  # With room for a number.
             make_logarithmic(axes, "x")
         else:
             axes.barh(rows, ends)
-            axes.set_xlim(0, 1.5 * most or 1)
+            axes.set_xlim(0, 1.2 * most or 1)
         for end, row, value in zip(ends, rows, values.values()):
-            axes.text(end, row, f"   {value:,.4g}", size=8, va="center")
-        axes.set(title=heading, xlabel=label)
-    columns[0].set_yticks(range(len(labels)), labels.values())
-    columns[0].invert_yaxis()
+            axes.annotate(f"{value:,.3g}" if value < 1000 else f"{value:,.0f}",
+                          (end, row), (6, 0), textcoords="offset points",
+                          size=8, va="center")
+        axes.set(title=heading, xlabel=label, ylim=(len(labels) - 0.4, -0.6))
+        axes.set_yticks(range(len(labels)), labels.values())
     return figure
+
+
+@kind("reads_bench keys")
+def wasted(results, _):
+    """wasted data-block reads of absent keys, the few filters that matter"""
+    runs = {run["policy"]: run[WASTED]
+            for tree in results["reads"]["trees"] if tree["tree"] == "leveled"
+            for run in tree["runs"] if run["mix"] == "uniform"
+            and run["missing_share"] == 1 and not run["cache_share"]}
+    names = {name: label for name, label in {
+        "rocksdb_bloom": "RocksDB Bloom", "rocksdb_ribbon": "RocksDB Ribbon",
+        "compact": "rowbloom:10", "compact_budget": "rowbloom, budget",
+    }.items() if name in runs}
+    figure = draw_panels(
+        "Blocks read for nothing by 1,000 gets of absent keys",
+        names, [("", "10 bits per key for each filter (without a filter: "
+                 f"{runs['none']:,.0f} blocks)",
+                 {name: runs[name] for name in names})])
+    bars = figure.axes[0].patches
+    for bar, name in zip(bars, names):
+        bar.set_color("#9aa5b1" if name.startswith("rocksdb") else "#1f77b4")
+    return figure
+
+
+@kind("reads_bench phases")
+def phases(results, _):
+    """reads of an operation by workload, `auto` beside fixed filters"""
+    reads = phase_reads(results)
+    rows = list(reads["compact_auto"])
+    fixed = {name: by_phase for name, by_phase in reads.items()
+             if not name.endswith("_auto")}
+    best = min(fixed, key=lambda name: mean(fixed[name].values()))
+    dots = {"marker": "s", "color": "#666666", "markersize": 5}
+    hollow = {"markerfacecolor": "white"}
+    series = {
+        "RocksDB Bloom, 10 bits": ("rocksdb_bloom:10", dots),
+        "RocksDB Bloom, 6 bits": ("rocksdb_bloom:6", {**dots, **hollow}),
+        "RocksDB Ribbon, 10 bits": (
+            "rocksdb_ribbon:10", {**dots, "marker": "^", "color": "#d62728"}),
+        "RocksDB Ribbon, 6 bits": (
+            "rocksdb_ribbon:6",
+            {**dots, **hollow, "marker": "^", "color": "#d62728"}),
+        f"best fixed, {best}": (
+            best, {"marker": "|", "color": "black", "markersize": 11}),
+        "rowbloom:auto": (
+            "compact_auto", {"marker": "o", "color": "#1f77b4",
+                             "markersize": 6}),
+    }
+    return draw_dots(
+        "Block reads of an operation; data, filters and indexes share one "
+        "cache of 2% of the data", "reads of an operation", rows + ["mean"],
+        {label: ([*map(reads[name].get, rows), mean(reads[name].values())],
+                 None, style) for label, (name, style) in series.items()
+         if name in reads})
 
 
 @kind("reads_bench rows", mix=["uniform", "zipf"])
@@ -132,37 +243,23 @@ def rows(results, args):
 
 
 @kind("reads_bench time", cache="lru", cache_share=0.02, threads=2,
-      workloads="absent,half_absent,ycsb_c,ycsb_c_50_absent")
+      workloads="", filters="")
 def time(results, args):
-    """throughput and 99th percentile where data and filters share a cache"""
-    runs = select(results["time"]["runs"], args, "cache", "cache_share",
-                  "threads")
-    names = args.workloads.split(",")
-    filters = list(dict.fromkeys(run["filter"] for run in runs))
-    rows = range(len(filters))
-    figure = Figure(figsize=(10, 1.2 + 0.4 * len(filters)))
-    figure.suptitle("Gets in RocksDB; data, indexes and filters in one cache "
-                    f"of {args.cache_share:.0%} of the data; median and "
-                    "quartiles of all rounds", weight="bold")
-    panels = figure.subplots(2, len(names), sharey=True, squeeze=False)
-    for column, name in enumerate(names):
-        chosen = {run["filter"]: run for run in runs if run["workload"] == name}
-        for axes, field, label in zip(
-                panels[:, column], ["throughput_ratio", "p99_us"],
-                ["throughput, Bloom = 1", "p99, microseconds"]):
-            values = [chosen[f][field] for f in filters]
-            low, high = zip(*(chosen[f][field + "_quartiles"] for f in filters))
-            whiskers = [[max(v - l, 0) for v, l in zip(values, low)],
-                        [max(h - v, 0) for v, h in zip(values, high)]]
-            axes.errorbar(values, rows, xerr=whiskers, fmt="o", capsize=2)
-            axes.set(xlabel=label, xlim=(0, 1.15 * max(max(values), max(high))))
-            if field == "throughput_ratio":
-                axes.set_title(name)
-                axes.axvline(1, color="#888888", linewidth=1)
-    for axes in panels[:, 0]:
-        axes.set_yticks(rows, filters)
-    panels[0, 0].invert_yaxis()
-    figure.set_figheight(2 + 0.5 * len(filters))
+    """throughput where data and filters share a cache; default: of all"""
+    runs = {(run["filter"], run["workload"]): run for run in select(
+        results["time"]["runs"], args, "cache", "cache_share", "threads")}
+    filters, rows = (
+        chosen.split(",") if chosen else list(dict.fromkeys(every))
+        for chosen, every in zip([args.filters, args.workloads], zip(*runs)))
+    figure = draw_dots(
+        "Operations a second; data, filters and indexes share one cache of "
+        f"{args.cache_share:.0%} of the data",
+        "throughput, RocksDB Bloom:10 = 1; median and quartiles",
+        rows, {name: ([runs[name, row]["throughput_ratio"] for row in rows],
+                      [runs[name, row]["throughput_ratio_quartiles"]
+                       for row in rows], {})
+               for name in filters})
+    figure.axes[0].axvline(1, color="#888888", linewidth=1)
     return figure
 
 
@@ -173,16 +270,18 @@ def filter_rate(results, args):
     bits = medians(results, "rate/(.+)/(.+)", "bits_per_key")
     args.keys = args.keys or list(rates)[-1][1]
     points = [(re.sub(r"_[0-9.]+%?$", "", key[0]), bits[key], rate)
-              for key, rate in rates.items() if key[1] == args.keys]
+              for key, rate in rates.items()
+              if key[1] == args.keys and "@" not in key[0]]
     return draw_lines(
-        f"False positive rate, {args.keys} keys",
+        f"False positive rate, {int(args.keys):,} keys",
         "bits per key, all stored bytes", "share of absent keys", points +
         [("limit of information", x, 2.0**-x) for _, x, _ in points])
 
 
 def times(results, pattern, counter):
     return [(name, int(keys), 1e9 * seconds) for (name, keys), seconds in
-            medians(results, pattern + "/(.+)/(.+)", counter).items()]
+            medians(results, pattern + "/(.+)/(.+)", counter).items()
+            if "@" not in name]
 
 
 @kind("filter_bench", form=FORMS, lookup=["absent", "dependent", "present",
@@ -275,17 +374,19 @@ def key_levels(results, args):
          for level, policies in runs.items()])
 
 
-def main():
-    args = PARSER.parse_args()
+def draw(arguments):
+    args = PARSER.parse_args(arguments)
     try:
         with open(args.json, encoding="utf-8") as file:
             results = json.load(file)
         figure = args.draw(results, args)
         release = results.get("machine", results.get("context", {})).get(
             "rocksdb_version")
-        note = [f"{name} {getattr(args, name)}" for name in args.options]
-        figure.supxlabel(", ".join(
-            [f"RocksDB {release}"] * bool(release) + note), size=8)
+        note = [f"{name} {getattr(args, name)}" for name in args.options
+                if name not in ("filters", "workloads")]
+        figure.text(0.99, 0.003, ", ".join(
+            [f"RocksDB {release}"] * bool(release) + note), size=7,
+                    ha="right", color="#666666")
         figure.savefig(args.output, format="svg", metadata={
             "Creator": None, "Date": None, "Format": None, "Type": None})
     except OSError as error:
@@ -293,6 +394,15 @@ def main():
     except (AttributeError, LookupError, TypeError, ValueError) as error:
         sys.exit(f"plot.py: {args.json} is not JSON of {args.program}, or has "
                  f"no run with these options: {error!r}")
+
+
+def main():
+    if sys.argv[1:] != ["images"]:
+        draw(sys.argv[1:])
+        return
+    for name, (result, *arguments) in IMAGES.items():
+        draw([arguments[0], str(RESULTS / f"{result}.json"), "-o",
+              str(ROOT / f"docs/images/{name}.svg"), *arguments[1:]])
 
 
 if __name__ == "__main__":

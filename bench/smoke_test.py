@@ -233,11 +233,11 @@ PROGRAMS = {
         ("levels --rows 4000 --gets 200 --quick", check_levels,
          "key_levels"),
         ("keys --quick --policies none,rocksdb_bloom,compact_budget",
-         check_keys),
+         check_keys, "wasted"),
         ("memory --quick", None, "memory"),
         ("grow --quick --policies rocksdb_bloom,compact_listener", None),
         ("phases --quick --cache_shares 0.05 --filters "
-         "compact_auto,rocksdb_bloom:10", check_phases),
+         "compact_auto,rocksdb_bloom:10", check_phases, "phases"),
         ("places --quick --filters rocksdb_bloom:10 --workloads half_absent "
          "--cache_shares 0.01,0.05", check_places),
         ("cpu --quick --policies rocksdb_bloom,compact", check_cpu),

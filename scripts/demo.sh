@@ -1,9 +1,10 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # demo.sh [FLAG...]: installs what is missing, builds, loads a real data set
-# into RocksDB and shows how many data-block reads each filter saves. The flags
-# are those of reads_bench rows, for example --input FILE. Leaves
-# reads_rows.json and reads_rows.svg in build/demo.
+# into RocksDB and shows how many data-block reads each filter saves: the result
+# in 20 lines first, then all tables. The flags are those of reads_bench rows,
+# for example --input FILE. Leaves reads_rows.json and reads_rows.svg in
+# build/demo.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
