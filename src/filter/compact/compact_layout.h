@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The arithmetic of compact: the number of stripes and planes, their places,
-// and the resulting rate. docs/filter_families.md derives it.
+// and the resulting rate. docs/filter_families.md has the formulas.
 
 #ifndef ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_
 #define ROWBLOOM_FILTER_COMPACT_COMPACT_LAYOUT_H_
