@@ -150,7 +150,7 @@ TEST(RedissonFilter, ObservedRateIsTheExpectedOneAndAboveTheFormula) {
     const double formula =
         std::pow(filter->fill(), filter->shape().probe_count);
     const double expected = filter->expected_fpr();
-    // docs/memfilters.md has these numbers.
+    // hosts/redis/README.md has these numbers.
     std::printf(
         "%7llu keys, rate %g: formula %.3g, expected %.3g, %.2f times\n",
         static_cast<unsigned long long>(c.keys), c.rate, formula, expected,

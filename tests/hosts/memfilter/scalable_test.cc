@@ -158,7 +158,7 @@ TEST(ScalableFilter, MemoryIsThatOfItsLayers) {
                 64 * (sizeof(StandardFilter) + 2 * sizeof(uint64_t)));
 }
 
-// docs/memfilters.md, "Memory of scalable filters".
+// docs/memfilters.md, "Which filter for what".
 TEST(ScalableFilter, TheDefaultsTakeUpToSixTimesAStandardFiltersMemory) {
   Random random(9);
   ScalableOptions options;

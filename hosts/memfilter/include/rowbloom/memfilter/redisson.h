@@ -82,9 +82,9 @@ class RedissonFilter {
 
   double fill() const { return filter_.fill(); }
   // Measures the rate of the present bits with some two million pseudo-random
-  // digests, always the same ones. The formula,
-  // fill^probes, is too low for these probes, which are multiples of two
-  // numbers: docs/memfilters.md has measured factors. Never below the formula.
+  // digests, always the same ones. Never below the formula, fill^probes, which
+  // is too low for these probes, because they are multiples of two numbers:
+  // hosts/redis/README.md has measured factors.
   double expected_fpr() const;
   // count()
   uint64_t approximate_count() const { return filter_.approximate_count(); }

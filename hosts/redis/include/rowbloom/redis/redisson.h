@@ -14,7 +14,7 @@
 // bits and the configuration in this reply: a lost connection, a missing or
 // changed configuration, lost bits and another codec answer "maybe" and are
 // counted. Redisson itself answers "no" in four such cases
-// (docs/memfilters.md).
+// (hosts/redis/README.md).
 //
 // Add() and Init() leave a mark in the configuration, the field "rowbloom" with
 // the parameters and the codec's name, which Redisson keeps and ignores. A
