@@ -303,12 +303,13 @@ def reads_kvrocks(result):
 
 @section("An engine of one's own", "reads_mini_kv")
 def reads_mini_kv(result):
+    reads = {(run["policy"], run["query"]): number(run["data_reads_per_get"])
+             for run in result["runs"]}
     yield ("In the example store `compact` leaves the reads that find "
-           "something. Data blocks that a get reads:")
-    yield pivot(select(result["runs"], policy=[
-        "none", "compact", "compact, by run"]), "policy",
-                policy, lambda run: run["query"],
-                lambda run: run["data_reads_per_get"])
+           "something: {} data blocks for an absent row in place of {}, {} "
+           "for a cell that is there in place of {}.".format(*(
+               reads[name, query] for query in ("absent_row", "present_cell")
+               for name in ("compact", "none"))))
 
 
 FILTERS = ["rocksdb_bloom_10", "rocksdb_ribbon_10", "blocked_bloom_10",
@@ -415,11 +416,12 @@ def reader_ablation(result):
         best = worst.setdefault(run["rule"], run)
         if run["without"] / run["with"] > best["without"] / best["with"]:
             worst[run["rule"]] = run
-    yield ("No rule can go: the workload that suffers most without it. Bytes "
-           "as above, if not said otherwise:")
-    yield table(["rule", "workload", "with", "without"],
-                [[f"`{run['rule']}`", run["workload"], number(run["with"]),
-                  number(run["without"])] for run in worst.values()])
+    yield ("No rule can go. With each and without it, in the workload that "
+           "suffers most, bytes read by those of no filters if not said "
+           "otherwise: " + "; ".join(
+               f"`{run['rule']}` {number(run['with'])} and "
+               f"{number(run['without'])} ({run['workload']})"
+               for run in worst.values()) + ".")
 
 
 @section("Hit rate of the cache", "cache")
@@ -460,14 +462,15 @@ def reader_cost(result):
 
 @section("Memory while SSTs are written", "memory_sst")
 def memory_sst(result):
+    peaks = {(run["filter"], run["partitioned"]): mebibytes(run["peak_bytes"])
+             for run in select(result["ssts"], keys=10000000, threads=1)}
     yield ("A writer takes as much memory as with RocksDB's Bloom, a third of "
            "Ribbon's, and a fifth with partitioned filters. The most resident "
-           "MiB while an SST of 10 million keys is written:")
-    rows = {}
-    for run in select(result["ssts"], keys=10000000, threads=1):
-        rows.setdefault(run["filter"], []).append(mebibytes(run["peak_bytes"]))
-    yield table(["filter", "whole", "partitioned"],
-                [[f"`{name}`", *row] for name, row in rows.items()])
+           "MiB while an SST of 10 million keys is written, whole and "
+           "partitioned: " + ", ".join(
+               f"`{name}` {peaks[name, False]} and {peaks[name, True]}"
+               for name in ("rocksdb_bloom", "rocksdb_ribbon", "compact"))
+           + ".")
 
 
 @section("Resident memory of a cache", "memory_cache")
@@ -556,12 +559,11 @@ def chosen_rows(result):
 @section("HFiles beside HBase", "hfile")
 def hfile(result):
     yield ("rowbloom reads HBase's filters faster than HBase. A ROW filter of "
-           f"a million rows, {result['peer']} and rowbloom in turns:")
-    yield table(["", "HBase", "rowbloom", "times as fast"],
-                [[run["measure"], f"{number(run['hbase'])} {run['unit']}",
-                  f"{number(run['rowbloom'])} {run['unit']}",
-                  number(run["times_as_fast"])]
-                 for run in result["measures"]])
+           f"a million rows, {result['peer']} and rowbloom in turns: "
+           + ", ".join("{} {} and {} {} ({} times as fast)".format(
+               run["measure"], number(run["hbase"]), number(run["rowbloom"]),
+               run["unit"], number(run["times_as_fast"]))
+               for run in result["measures"]) + ".")
 
 
 @section("LevelDB", "leveldb_bench")

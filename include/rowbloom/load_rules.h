@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The rules by which readers load chunks of filters into a cache: all of their
-// constants. docs/performance.md, "Rules for loads", has the workloads that
-// need each of them.
+// constants. bench/results/reader_ablation.md has the workloads that need each
+// of them.
 //
 //   ShardedLruCacheOptions options;
 //   options.load_rules.max_loss = 0.02;  // For an experiment.

@@ -229,7 +229,7 @@ TEST_F(LoadRulesTest, ALedgerMayHaveOthers) {
   EXPECT_EQ(judge.StepsToLoad({0, &blocked_, Unlimited()}, 0), 1u);
 }
 
-// All of them, for whoever changes one: docs/performance.md, "Rules for loads".
+// All of them, for whoever changes one: bench/results/reader_ablation.md.
 TEST(LoadRules, HaveTheValuesThatWereMeasured) {
   EXPECT_TRUE(kRules.ask_ledger);
   EXPECT_EQ(kRules.max_loss, 0.01);
