@@ -132,7 +132,7 @@ def reads_phases(result):
            f"has {mean(fixed[best_of_all].values()):.2f}. It loses where all "
            "gets are absent, to whichever filters have the most bits, and "
            "SSTs keep the bits that they were written with: after a change of "
-           "workload the first round of `half_absent` takes "
+           "workload, with binary keys, the first round of `half_absent` takes "
            f"{first['first']['reads']:.2f} reads, and "
            f"{first['adapted']['reads']:.2f} when compactions have rewritten "
            "the data. `RefreshRocksDbFilters` does so at once (`refreshed`: "
@@ -336,10 +336,10 @@ def filters(result):
            "thirds of them; up to a million keys it costs 1.3 to 1.7 times as "
            "much to build (2.2 with AVX2) and up to 1.4 times as much to ask, "
            "where Ribbon, which is as small, costs 4 to 8 times as much to "
-           "build and to ask. `burr_8` and `binary_fuse_8` are filters of "
-           "other authors. Bits and rates of a million keys, and times of "
-           "absent strings as multiples of `rocksdb_bloom_10`, by keys of the "
-           "filter:")
+           "build and 4 to 5 times to ask. `burr_8` and `binary_fuse_8` are "
+           "filters of other authors. Bits and rates of a million keys, and "
+           "times of absent strings as multiples of `rocksdb_bloom_10`, by "
+           "keys of the filter:")
     times = [("lookup/absent/strings", "time_per_lookup"),
              ("build/strings", "time_per_key")]
     cells = [filter_times(result, *time, "3500", "100000", "10000000")
@@ -449,9 +449,9 @@ def nanoseconds(result, names, sizes):
 @section("Cost of a lookup through a reader", "reader_cost_bench")
 def reader_cost(result):
     yield ("The search for the chunk and the cache cost more than the filter: "
-           "who knows the chunk asks its `FilterView`. A batch pays once the "
-           "filters are larger than the second-level cache. Nanoseconds of a "
-           "lookup by bytes of the filters:")
+           "who knows the chunk asks its `FilterView`. A batch pays where the "
+           "filters are far larger than the processor's caches. Nanoseconds "
+           "of a lookup by bytes of the filters:")
     sizes = ["262144", "8388608", "67108864"]
     yield table(["lookup", *(f"{int(size):,}" for size in sizes)],
                 nanoseconds(result, [
@@ -572,11 +572,12 @@ def leveldb(result):
     bits, rates = (medians(result, "rate/(.+)/(.+)", counter)
                    for counter in ("bits_per_key", "fpr"))
     times = medians(result, "lookup/(.+)/(.+)", "time_per_lookup")
-    yield ("LevelDB has a filter for every 2 KiB of data; rowbloom's have "
-           "fewer false positives, but are larger with few keys in each and "
-           "always slower to ask: they pay only where a read costs more than "
-           "that. Bits per key, false positives and nanoseconds of a lookup, "
-           "by keys of a filter:")
+    yield ("LevelDB has a filter for every 2 KiB of data. `fast` and "
+           "`compact` have fewer false positives than its own, but all of "
+           "rowbloom's are larger with few keys in each, and always slower to "
+           "ask: they pay only where a read costs more than that. Bits per "
+           "key, false positives and nanoseconds of a lookup, by keys of a "
+           "filter:")
     yield table(["filter", *sizes], [
         [f"`{name}`", *(f"{number(bits[name, size])}; "
                         f"{rates[name, size]:.2%}; "
