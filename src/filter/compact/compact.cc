@@ -359,6 +359,9 @@ uint32_t StepCount(const FilterDescriptor& descriptor) {
 }
 
 // The layout of fewer planes than the filter has, the same in every stripe.
+// The last unit keeps 4 (planes mod 4) bytes a stripe, the 12 zero bytes and,
+// if it is unit 0, the codes. With n stripes in all layers the filter then has
+// 4 n planes + ceil(n / 4) bytes, and 12 more if planes mod 4 > 0.
 CompactLayout WithPlanes(CompactLayout layout, uint32_t planes) {
   layout.planes = {planes, 0};
   return layout;
