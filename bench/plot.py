@@ -41,6 +41,7 @@ PARSER = argparse.ArgumentParser(description=__doc__.splitlines()[0])
 # docs/images: name -> the result, then the arguments of its plot.
 IMAGES = {
     "wasted_reads": ("reads_keys", "wasted"),
+    "auto_mean": ("reads_phases", "phases_mean"),
     "auto_phases": ("reads_phases", "phases"),
     "get_time": ("reads_time", "time", "--workloads",
                  "absent,half_absent,present,ycsb_c,ycsb_b,mixgraph",
@@ -189,9 +190,30 @@ def wasted(results, _):
         names, [("", "10 bits per key for each filter (without a filter: "
                  f"{runs['none']:,.0f} blocks)",
                  {name: runs[name] for name in names})])
-    bars = figure.axes[0].patches
-    for bar, name in zip(bars, names):
+    color_ours(figure, names)
+    return figure
+
+
+def color_ours(figure, names):
+    for bar, name in zip(figure.axes[0].patches, names):
         bar.set_color("#9aa5b1" if name.startswith("rocksdb") else "#1f77b4")
+
+
+@kind("reads_bench phases")
+def phases_mean(results, _):
+    """reads of an operation on average, `auto` beside RocksDB's filters"""
+    reads = phase_reads(results)
+    names = {name: label for name, label in {
+        "rocksdb_bloom:10": "Bloom, 10 bits", "rocksdb_bloom:6": "Bloom, 6 bits",
+        "rocksdb_ribbon:10": "Ribbon, 10 bits",
+        "rocksdb_ribbon:6": "Ribbon, 6 bits", "compact_auto": "rowbloom:auto",
+    }.items() if name in reads}
+    figure = draw_panels(
+        "Blocks that an operation reads in RocksDB", names,
+        [("", f"mean of {len(reads['compact_auto'])} workloads, a cache of 2% "
+          "of the data",
+          {name: mean(reads[name].values()) for name in names})])
+    color_ours(figure, names)
     return figure
 
 
