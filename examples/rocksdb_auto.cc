@@ -75,8 +75,10 @@ rocksdb::Status Run(const std::string& path) {
       rowbloom::VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
   if (report.ok()) {
     for (const rowbloom::RocksDbFilterFile& file : report->files) {
-      std::printf("level %d: %s, %.1f bits per key\n", file.level,
-                  file.family.c_str(), file.bits_per_key());
+      std::printf(
+          "level %d: %s, %.1f bits per key, %.2f%% of neighbours pass\n",
+          file.level, file.family.c_str(), file.bits_per_key(),
+          100 * file.observed_fpr().value_or(1));
     }
     for (const std::string& warning : report->warnings()) {
       std::printf("warning: %s\n", warning.c_str());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Rows and cells in RocksDB under one filter for both; what is live, and what
-// it answered. docs/rocksdb.md quotes the parts between lines of dashes and the
+// Rows and cells in RocksDB under one filter for both, and what it answered.
+// docs/rocksdb.md quotes the parts between lines of dashes and the
 // output; the test `readme` keeps them equal.
 //
 //   rocksdb_rows DIRECTORY
@@ -19,7 +19,6 @@
 #include "rocksdb/table.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_stats.h"
-#include "rowbloom/rocksdb_verify.h"
 
 namespace {
 
@@ -90,25 +89,7 @@ rocksdb::Status Run(const std::string& path) {
       if (!status.ok() && !status.IsNotFound()) return status;
     }
   }
-  // --------------------------------------------------------------------------
-  std::printf("%s\n", stats.ToString().c_str());  // Or ToPrometheus().
-
-  const auto report =
-      rowbloom::VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
-  if (report.ok()) {
-    for (const rowbloom::RocksDbFilterFile& file : report->files) {
-      std::printf("level %d: %s, %.2f bits per key", file.level,
-                  file.family.c_str(), file.bits_per_key());
-      if (const auto fpr = file.observed_fpr(); fpr.has_value()) {
-        std::printf(", %.4f%% of neighbours pass", 100 * *fpr);
-      }
-      std::printf("\n");
-    }
-    for (const std::string& warning : report->warnings()) {
-      std::printf("warning: %s\n", warning.c_str());
-    }
-  }
-  // --------------------------------------------------------------------------
+  std::printf("%s", stats.ToString().c_str());  // Or ToPrometheus().
   return rocksdb::Status::OK();
 }
 
