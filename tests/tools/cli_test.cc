@@ -1101,6 +1101,23 @@ TEST_F(CliTest, WithoutStatisticsTheModelAdvises) {
               HasSubstr("no_log/LOG does not exist or has no statistics"));
 }
 
+TEST_F(CliTest, AdviseShowsTheLastPlanOfItsColumnFamily) {
+  std::filesystem::copy(InputPath("reads"), InputPath("planned"));
+  const std::string begin = "2026/11/26-20:00:00.000000 12 [";
+  const std::string plans = "] rowbloom plans filters of ";
+  WriteFile(InputPath("planned/LOG"),
+            ReadFile(InputPath("reads/LOG")) + begin + "default" + plans +
+                "4.00 bits per key\n" + begin + "default" + plans +
+                "5.00 bits per key (by run)\n" + begin + "other" + plans +
+                "6.00 bits per key\n" + begin + "default" + plans + "7.0");
+  EXPECT_EQ(RunJson("advise planned")["last_plan"],
+            "5.00 bits per key (by run)");
+  EXPECT_THAT(Run("advise planned").out,
+              ContainsRegex("last_plan +5.00 bits per key \\(by run\\)\n"));
+  EXPECT_EQ(RunJson("advise reads")["last_plan"], nullptr);
+  EXPECT_THAT(Run("advise reads").out, Not(HasSubstr("last_plan")));
+}
+
 TEST_F(CliTest, CountsThatStatisticsLackAreUnknown) {
   std::string text = ReadFile(InputPath("reads/LOG"));
   // Only the last dump counts, and only its whole lines.

@@ -89,12 +89,16 @@ absl::StatusOr<LogFile> ReadLogFile(const std::string& path,
   }
   LogFile log;
   bool in_family = false;
+  const std::string plan_begin =
+      "[" + column_family + "] rowbloom plans filters of ";
   // The last line of a file that is being written may be cut off.
   for (std::string text; std::getline(file, text) && !file.eof();) {
     std::string_view line = text;
     line.remove_prefix(std::min(line.find_first_not_of(' '), line.size()));
     if (line.find("STATISTICS:") != std::string_view::npos) {
       log.tickers.clear();
+    } else if (line.find(plan_begin) != std::string_view::npos) {
+      log.plan = line.substr(line.find(plan_begin) + plan_begin.size());
     } else if (const auto family =
                    Behind(line, "Options for column family [")) {
       in_family = family->substr(0, family->find("]:")) == column_family;

@@ -66,6 +66,8 @@ struct LogFile {
   std::map<std::string, uint64_t> tickers;
   // The capacity with which the column family was opened last.
   std::optional<uint64_t> block_cache_bytes;
+  // What `auto` planned last, and why; empty if it did not.
+  std::string plan;
 };
 
 // Lines that are damaged or cut off are skipped. NotFound if there is no file.

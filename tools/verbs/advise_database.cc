@@ -64,15 +64,18 @@ Json RunRows(const RocksDbTree& tree, const Candidate* best) {
 
 // Counts reads by the arguments; nullopt if the LOG has no statistics, or if
 // they are of no gets. Sets cache_bytes, if it is not given, by the LOG.
-// *note says what is to be known of the counts, or why there are none.
+// *note says what is to be known of the counts, or why there are none. *plan is
+// that of the LOG.
 absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
                                                   std::string* source,
-                                                  std::string* note) {
+                                                  std::string* note,
+                                                  std::string* plan) {
   const std::string log_path = arguments->paths.front() + "/LOG";
   const std::string& family = arguments->column_family;
   absl::StatusOr<LogFile> log = ReadLogFile(log_path, family);
   if (absl::IsNotFound(log.status())) log = LogFile();
   if (!log.ok()) return log.status();
+  *plan = log->plan;
   std::optional<uint64_t>& cache_bytes = arguments->cache_bytes;
   if (!cache_bytes.has_value()) cache_bytes = log->block_cache_bytes;
   if (!cache_bytes.has_value()) {
@@ -142,6 +145,7 @@ struct Advice {
   std::string source;
   std::optional<ReadCounts> counts;
   std::string counts_note;  // Empty for counts of gets alone.
+  std::string plan;         // What `auto` planned last; empty if it did not.
   RocksDbTree tree;
   MissingShare missing_share;
   std::vector<Candidate> candidates;
@@ -213,7 +217,8 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
     return tree.status();
   }
   advice->tree = *std::move(tree);
-  const auto counts = Measure(arguments, &advice->source, &advice->counts_note);
+  const auto counts =
+      Measure(arguments, &advice->source, &advice->counts_note, &advice->plan);
   if (!counts.ok()) return counts.status();
   advice->counts = *counts;
   advice->missing_share = MissingShareOf(
@@ -265,6 +270,7 @@ Json DocumentOf(const AdviseArguments& arguments, const Advice& advice) {
       {"zipf", arguments.zipf},
       {"read_us", arguments.read_us},
       {"source", is_counted ? Json(EscapeControls(advice.source)) : Json()},
+      {"last_plan", OrNull(EscapeControls(advice.plan))},
       {"measured", is_counted ? advice.counts->ToJson() : Json()},
       {"runs", RunRows(advice.tree, advice.best)},
       {"filters", std::move(filters)},
@@ -286,6 +292,7 @@ std::string Text(const Json& document, const Advice& advice) {
                             "listeners", "memory_bytes", "place_option"}) {
     fields.erase(below);
   }
+  if (advice.plan.empty()) fields.erase("last_plan");
   std::string text = FieldLines(fields);
   if (advice.counts.has_value()) {
     text += "measured:\n" + FieldLines(document["measured"]);

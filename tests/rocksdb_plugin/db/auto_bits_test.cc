@@ -10,8 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/cache.h"
+#include "rocksdb/env.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb_plugin/budget_db.h"
 #include "rowbloom/rocksdb_composed.h"
@@ -118,6 +120,14 @@ TEST_P(DbAutoBits, FollowTheShareOfAbsentKeysAndComeBack) {
   EXPECT_LT(db_.Bits(), 6.5);
   db_.Live(1);
   EXPECT_GT(db_.Bits(), 10);
+
+  // `rowbloom advise` looks for these words.
+  std::string log;
+  ASSERT_TRUE(rdb::ReadFileToString(db_.get()->GetEnv(),
+                                    db_.get()->GetName() + "/LOG", &log)
+                  .ok());
+  EXPECT_THAT(log,
+              ::testing::HasSubstr("[default] rowbloom plans filters of "));
 }
 
 TEST_P(DbAutoBits, ARestartKeepsWhatWasLearned) {
