@@ -18,7 +18,7 @@ BlockCellReader::BlockCellReader(const BlockFormat& format,
       is_empty_(is_empty),
       decoder_(layout) {
   if (trailer.is_encrypted()) {
-    status_ = Unimplemented(util::AbslView(format.source->name()),
+    status_ = Unimplemented(util::AbslView(NameOf(*format.source)),
                             ": the cells are encrypted");
   } else if (trailer.first_data_block_offset >= 0) {
     next_offset_ = static_cast<uint64_t>(trailer.first_data_block_offset);

@@ -13,14 +13,23 @@
 #include "absl/strings/str_cat.h"
 #include "rowbloom/io.h"
 #include "util/absl_view.h"
+#include "util/engine_call.h"
 
 namespace rowbloom::hfile {
+
+inline std::string_view NameOf(const RandomAccessSource& source) {
+  return util::EngineCall([&] { return source.name(); });
+}
+
+inline uint64_t SizeOf(const RandomAccessSource& source) {
+  return util::EngineCall([&] { return source.size_bytes(); });
+}
 
 inline absl::Status Annotate(const RandomAccessSource& source, uint64_t offset,
                              const absl::Status& status) {
   if (status.ok()) return status;
   absl::Status annotated(
-      status.code(), absl::StrCat(util::AbslView(source.name()), ": offset ",
+      status.code(), absl::StrCat(util::AbslView(NameOf(source)), ": offset ",
                                   offset, ": ", status.message()));
   status.ForEachPayload([&](absl::string_view type, const absl::Cord& payload) {
     annotated.SetPayload(type, payload);

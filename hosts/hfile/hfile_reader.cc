@@ -537,9 +537,9 @@ absl::StatusOr<std::string> HFileReader::Impl::ReadMetaBlock(
     std::string_view name) const {
   const auto found = meta_blocks_.find(name);
   if (found == meta_blocks_.end()) {
-    return absl::NotFoundError(
-        absl::StrCat(util::AbslView(source_->name()), ": no meta block \"",
-                     absl::CHexEscape(util::AbslView(name)), "\""));
+    return absl::NotFoundError(absl::StrCat(
+        util::AbslView(hfile::NameOf(*source_)), ": no meta block \"",
+        absl::CHexEscape(util::AbslView(name)), "\""));
   }
   absl::StatusOr<hfile::Block> block = hfile::ReadBlock(
       format_, found->second.offset, hfile::kMetaMagic, found->second.size);

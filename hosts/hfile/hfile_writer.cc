@@ -23,6 +23,7 @@
 #include "util/absl_view.h"
 #include "util/check.h"
 #include "util/coding.h"
+#include "util/engine_call.h"
 
 namespace rowbloom {
 
@@ -248,7 +249,7 @@ absl::Status HFileWriter::Impl::WriteBlock(std::string_view magic,
   const absl::StatusOr<std::string> block = hfile::SerializeBlock(
       style_, magic, last == last_of_type_.end() ? -1 : last->second, payload);
   if (!block.ok()) return block.status();
-  absl::Status status = sink_->Append(*block);
+  absl::Status status = util::EngineCall([&] { return sink_->Append(*block); });
   if (!status.ok()) return status;
   last_of_type_[std::string(magic)] = static_cast<int64_t>(offset_);
   trailer_.total_uncompressed_bytes += hfile::kHeaderSize + payload.size();
@@ -449,7 +450,8 @@ absl::Status HFileWriter::Impl::Finish() {
       options_.is_meta_table ? hfile::kMetaComparator : hfile::kKvComparator;
   trailer_.compression = static_cast<uint64_t>(options_.compression);
   trailer_.total_uncompressed_bytes += trailer_.size();
-  return sink_->Append(hfile::SerializeTrailer(trailer_));
+  return util::EngineCall(
+      [&] { return sink_->Append(hfile::SerializeTrailer(trailer_)); });
 }
 
 HFileWriterOptions OptionsOf(const HFileReader& reader) {

@@ -83,7 +83,7 @@ absl::Status CheckPlaces(const RandomAccessSource& source,
 }  // namespace
 
 absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source) {
-  const uint64_t file_size = source.size_bytes();
+  const uint64_t file_size = SizeOf(source);
   char scratch[4096];
   const size_t tail_size =
       static_cast<size_t>(std::min<uint64_t>(sizeof(scratch), file_size));

@@ -254,11 +254,11 @@ absl::Status Verifier::VisitData(const Block& block) {
   }
   kept_key_bytes_ += data.first_key.size() + data.last_key.size();
   if (status.ok() &&
-      kept_key_bytes_ / 2 > format_.source->size_bytes() + kMaxExtraKeyBytes) {
+      kept_key_bytes_ / 2 > SizeOf(*format_.source) + kMaxExtraKeyBytes) {
     status = absl::ResourceExhaustedError(absl::StrCat(
         "the first and last keys of data blocks, which are kept, have ",
         kept_key_bytes_, " bytes up to here, of a file of ",
-        format_.source->size_bytes()));
+        SizeOf(*format_.source)));
   }
   data_blocks_.push_back(std::move(data));
   return Annotate(*format_.source, header.offset, status);

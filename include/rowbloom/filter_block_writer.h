@@ -69,7 +69,8 @@ struct FilterBlockInfo {
 };
 
 // Sees each chunk when it is written: see filter_warmer.h. Calls match
-// OnChunk* OnFinish? ; a block that could not be written has no OnFinish.
+// OnChunk* OnFinish? ; a block that could not be written has no OnFinish. An
+// exception that leaves one ends the process (std::terminate).
 class FilterChunkObserver {
  public:
   virtual ~FilterChunkObserver() = default;

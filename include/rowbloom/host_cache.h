@@ -11,8 +11,8 @@
 // examples/block_cache_bridge does it for RocksDB's. Through such a cache every
 // lookup calls Lookup() and Release(), and chunks are loaded and evicted whole.
 //
-// Implementations may not throw: the library is built without exceptions. Any
-// number of threads call all functions at once.
+// An exception that leaves a function of it ends the process (std::terminate).
+// Any number of threads call all functions at once.
 
 #ifndef ROWBLOOM_HOST_CACHE_H_
 #define ROWBLOOM_HOST_CACHE_H_

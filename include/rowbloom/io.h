@@ -7,10 +7,10 @@
 //   if (!source.ok()) return source.status();
 //   auto reader = FilterReader::Open(source->get(), {}, reader_options);
 //
-// Their methods return a Status and must never throw: the library is built
-// without exceptions, so an exception that passes through it ends the process.
-// Any error code will do: the strict calls (Open, Verify, Finish) pass it on, a
-// lookup answers "maybe" and counts it.
+// Their methods return a Status and must not throw: an exception that leaves
+// one ends the process (std::terminate), as does unwinding one to cancel its
+// thread or coroutine. Any error code will do: the strict calls (Open, Verify,
+// Finish) pass it on, a lookup answers "maybe" and counts it.
 //
 // Blocking calls: FilterReader's Open(), Verify() and MayContain() call Read()
 // or ReadMany() in the calling thread and wait for it, and for nothing else. No

@@ -19,6 +19,7 @@
 #include "util/check.h"
 #include "util/coding.h"
 #include "util/digest.h"
+#include "util/engine_call.h"
 
 namespace rowbloom {
 
@@ -281,14 +282,14 @@ void FilterBlockWriter::Impl::CloseChunk() {
   const uint64_t offset = size_bytes_;
   Append(filter.units);
   if (observer_ != nullptr && status_.ok()) {
-    observer_->OnChunk(chunk_count_, offset, filter);
+    util::EngineCall([&] { observer_->OnChunk(chunk_count_, offset, filter); });
   }
   ++chunk_count_;
 }
 
 void FilterBlockWriter::Impl::Append(std::string_view bytes) {
   if (!status_.ok()) return;
-  status_ = sink_->Append(bytes);
+  status_ = util::EngineCall([&] { return sink_->Append(bytes); });
   size_bytes_ += bytes.size();
 }
 
@@ -368,7 +369,8 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   Append(footer);
   if (!status_.ok()) return status_;
   if (observer_ != nullptr) {
-    observer_->OnFinish(block::BlockIdentity(index_, properties));
+    const uint64_t identity = block::BlockIdentity(index_, properties);
+    util::EngineCall([&] { observer_->OnFinish(identity); });
   }
   FilterBlockInfo info;
   info.size_bytes = size_bytes_;

@@ -15,6 +15,9 @@ namespace {
 using cache::CachedFilter;
 using cache::Shortcut;
 
+// This file is compiled with exceptions, so that noexcept ends the process if
+// the host throws one: the callers are compiled without.
+//
 // The host knows no shortcuts, and does not say what memory is worth: chunks
 // are found in its table alone, and stay whole.
 class HostedCache final : public cache::ChunkCache {
@@ -22,14 +25,16 @@ class HostedCache final : public cache::ChunkCache {
   HostedCache(std::unique_ptr<HostCache> host, const LoadRules& rules)
       : ChunkCache(rules), host_(std::move(host)) {}
 
-  Value* ValueOf(Handle* handle) const override {
+  Value* ValueOf(Handle* handle) const noexcept override {
     return host_->ValueOf(handle);
   }
-  void Release(Handle* handle) override { host_->Release(handle); }
-  void Erase(const FilterCacheKey& key) override { host_->Erase(key); }
-  void EraseFile(uint64_t file_id) override { host_->EraseFile(file_id); }
-  void SetCapacity(size_t /*capacity_bytes*/) override {}
-  Usage GetUsage() const override {
+  void Release(Handle* handle) noexcept override { host_->Release(handle); }
+  void Erase(const FilterCacheKey& key) noexcept override { host_->Erase(key); }
+  void EraseFile(uint64_t file_id) noexcept override {
+    host_->EraseFile(file_id);
+  }
+  void SetCapacity(size_t /*capacity_bytes*/) noexcept override {}
+  Usage GetUsage() const noexcept override {
     Usage usage = host_->GetUsage();
     usage.index_bytes_outside = index_bytes_outside();
     return usage;
@@ -37,14 +42,14 @@ class HostedCache final : public cache::ChunkCache {
 
   void AdoptFilter(Handle* /*handle*/,
                    const std::function<void(CachedFilter*)>& /*take*/,
-                   Shortcut* /*shortcut*/) override {}
+                   Shortcut* /*shortcut*/) noexcept override {}
   void DropShortcut(const FilterCacheKey& /*key*/,
-                    Shortcut* /*shortcut*/) override {}
-  cache::Room RoomFor(const FilterCacheKey& /*key*/) const override {
+                    Shortcut* /*shortcut*/) noexcept override {}
+  cache::Room RoomFor(const FilterCacheKey& /*key*/) const noexcept override {
     constexpr size_t kAll = std::numeric_limits<size_t>::max();
     return {kAll, kAll, 0};
   }
-  void AddFile(int delta) override {
+  void AddFile(int delta) noexcept override {
     ChunkCache::AddFile(delta);
     if (delta > 0) ledger().GrantUpTo(host_->GetUsage().capacity_bytes);
   }
@@ -55,7 +60,7 @@ class HostedCache final : public cache::ChunkCache {
     static const uint64_t file_id = NewFileId();
     return {file_id, reinterpret_cast<uintptr_t>(reader)};
   }
-  bool ChargeIndex(const void* reader, size_t bytes) override {
+  bool ChargeIndex(const void* reader, size_t bytes) noexcept override {
     auto nothing = std::make_unique<Value>();
     Handle* const handle = host_->Insert(
         KeyOf(reader), &nothing,
@@ -63,16 +68,17 @@ class HostedCache final : public cache::ChunkCache {
     if (handle != nullptr) host_->Release(handle);
     return handle != nullptr;
   }
-  void DropIndex(const void* reader, size_t /*bytes*/) override {
+  void DropIndex(const void* reader, size_t /*bytes*/) noexcept override {
     host_->Erase(KeyOf(reader));
   }
-  Handle* FindEntry(const FilterCacheKey& key, bool /*counts*/) override {
+  Handle* FindEntry(const FilterCacheKey& key,
+                    bool /*counts*/) noexcept override {
     return host_->Lookup(key);
   }
   Handle* InsertEntry(const FilterCacheKey& key, std::unique_ptr<Value>* value,
                       const EntryOptions& options,
                       const CachedFilter* /*filter*/,
-                      Shortcut* /*shortcut*/) override {
+                      Shortcut* /*shortcut*/) noexcept override {
     return host_->Insert(key, value, options);
   }
 

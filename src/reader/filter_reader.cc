@@ -20,6 +20,7 @@
 #include "reader/load_judge.h"
 #include "reader/resident_chunk.h"
 #include "util/absl_view.h"
+#include "util/engine_call.h"
 #include "util/source_read.h"
 
 namespace rowbloom {
@@ -58,20 +59,22 @@ absl::StatusOr<BlockTail> ReadTail(const RandomAccessSource* source,
                                    const FilterBlockRange& range,
                                    uint64_t tail_size_bytes,
                                    uint64_t secret_check) {
+  const std::string_view name =
+      util::EngineCall([&] { return source->name(); });
   if (range.size_bytes == 0) {
     return absl::NotFoundError(absl::StrCat(
-        util::AbslView(source->name()),
+        util::AbslView(name),
         ": a filter block of 0 bytes: the file has no filter; read it without "
         "one"));
   }
   FilterBlockRange actual = range;
-  const uint64_t source_size = source->size_bytes();
+  const uint64_t source_size =
+      util::EngineCall([&] { return source->size_bytes(); });
   if (actual.size_bytes == FilterBlockRange::kToEnd &&
       actual.offset <= source_size) {
     actual.size_bytes = source_size - actual.offset;
   }
-  const block::BlockPlace place = {source->name(), actual.offset,
-                                   actual.size_bytes};
+  const block::BlockPlace place = {name, actual.offset, actual.size_bytes};
   if (actual.offset > source_size ||
       actual.size_bytes > source_size - actual.offset ||
       actual.size_bytes < block::Footer::kSize) {
@@ -168,7 +171,8 @@ BlockReader::BlockReader(const RandomAccessSource* source,
                                          options.data_block_size_bytes)),
       files_(options.stats == nullptr ? nullptr : options.stats->files_.get()) {
   if (files_ != nullptr) {
-    files_->Open(&counters_, file_id(), options.level, source->name());
+    files_->Open(&counters_, file_id(), options.level,
+                 loader_.Place().source_name);
   }
   is_charged_ = chunks_.cache().ChargeReader(this, MemoryBytes());
 }

@@ -11,6 +11,7 @@
 #include "cache/chunk_memory.h"
 #include "filter/units.h"
 #include "reader/load_judge.h"
+#include "util/engine_call.h"
 #include "util/source_read.h"
 
 namespace rowbloom::reader {
@@ -98,7 +99,8 @@ std::unique_ptr<cache::CachedFilter> ResidentChunk::Shrunk(
 }
 
 block::BlockPlace ChunkLoader::Place() const {
-  return {source_->name(), offset_, block::BlockSizeOf(index_)};
+  return {util::EngineCall([&] { return source_->name(); }), offset_,
+          block::BlockSizeOf(index_)};
 }
 
 FilterLoad ChunkLoader::LoadOf(size_t chunk, uint32_t steps) const {
@@ -197,7 +199,7 @@ void ReadAll(absl::Span<PendingLoad> loads) {
     const auto buffer = std::make_shared<cache::ChunkBytes>(
         read.size_bytes, loads[first].loader->memory());
     read.scratch = buffer->bytes();
-    const void* group = source.read_group();
+    const void* group = util::EngineCall([&] { return source.read_group(); });
     std::vector<SourceRead>& batch =
         batches[group == nullptr ? static_cast<const void*>(&source) : group];
     for (; first < next; ++first) {
@@ -207,7 +209,8 @@ void ReadAll(absl::Span<PendingLoad> loads) {
     batch.push_back(std::move(read));
   }
   for (auto& [group, batch] : batches) {
-    batch.front().source->ReadMany(absl::MakeSpan(batch));
+    util::EngineCall(
+        [&] { batch.front().source->ReadMany(absl::MakeSpan(batch)); });
   }
   for (size_t i = 0; i < loads.size(); ++i) {
     const SourceRead& read = (*reads[i].batch)[reads[i].number];

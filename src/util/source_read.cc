@@ -4,6 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "util/absl_view.h"
+#include "util/engine_call.h"
 
 namespace rowbloom::util {
 
@@ -11,9 +12,10 @@ absl::Status StatusOf(const SourceRead& read) {
   if (!read.status.ok() || read.result.size() == read.size_bytes) {
     return read.status;
   }
-  return absl::DataLossError(absl::StrCat(
-      AbslView(read.source->name()), ": offset ", read.offset, ": read ",
-      read.result.size(), " of ", read.size_bytes, " bytes"));
+  return absl::DataLossError(
+      absl::StrCat(AbslView(EngineCall([&] { return read.source->name(); })),
+                   ": offset ", read.offset, ": read ", read.result.size(),
+                   " of ", read.size_bytes, " bytes"));
 }
 
 absl::Status ReadExactly(const RandomAccessSource& source, uint64_t offset,
@@ -23,7 +25,8 @@ absl::Status ReadExactly(const RandomAccessSource& source, uint64_t offset,
   read.source = &source;
   read.offset = offset;
   read.size_bytes = size_bytes;
-  read.status = source.Read(offset, size_bytes, scratch, &read.result);
+  read.status = EngineCall(
+      [&] { return source.Read(offset, size_bytes, scratch, &read.result); });
   *result = read.result;
   return StatusOf(read);
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <stdexcept>
 
 #include "cache/cached_chunks.h"
 #include "cache/load_ledger.h"
@@ -113,6 +114,35 @@ TEST_F(HostedCacheDeathTest, DestroyingItBeforeAFileIsChecked) {
   chunks().AddFile(1);
   EXPECT_DEATH(cache_.reset(), "FilterCache is destroyed before");
   chunks().AddFile(-1);
+}
+
+// Its Lookup() throws what the engine would catch.
+class ThrowingCache final : public HostCache {
+ public:
+  Handle* Lookup(const FilterCacheKey&) override {
+    throw std::runtime_error("from the engine");
+  }
+  Handle* Insert(const FilterCacheKey&, std::unique_ptr<Value>*,
+                 const EntryOptions&) override {
+    return nullptr;
+  }
+  Value* ValueOf(Handle*) const override { return nullptr; }
+  void Release(Handle*) override {}
+  void Erase(const FilterCacheKey&) override {}
+  void EraseFile(uint64_t) override {}
+  FilterCache::Usage GetUsage() const override { return {}; }
+};
+
+TEST(ThrowingHostDeathTest, AnExceptionOfTheHostEndsTheProcess) {
+  const auto cache = NewHostedCache(std::make_unique<ThrowingCache>());
+  EXPECT_DEATH(
+      {
+        try {
+          cache->Lookup({1, 7});
+        } catch (...) {
+        }
+      },
+      "terminate|from the engine");
 }
 
 }  // namespace

@@ -3,7 +3,9 @@
 // Tests that a caller's mistake is a Status, or a check that names the call.
 
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <string_view>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -71,6 +73,104 @@ TEST_F(ReaderMisuseDeathTest, AQuestionWithoutAReaderNamesTheCall) {
   const FilterQuestion question;
   EXPECT_DEATH(FilterReader::MayContain({&question, 1}, &answer),
                "a question without a reader or a key");
+}
+
+// Calls `call`, as an engine that believes that exceptions of its own come back
+// to it.
+template <typename Call>
+void CatchAll(const Call& call) {
+  try {
+    call();
+  } catch (...) {
+  }
+}
+
+[[noreturn]] void Throw() { throw std::runtime_error("from the engine"); }
+
+// Throws wherever it is told to.
+struct ThrowingSource final : RandomAccessSource {
+  explicit ThrowingSource(const RandomAccessSource* all) : source(all) {}
+  absl::Status Read(uint64_t offset, size_t size_bytes, char* scratch,
+                    std::string_view* result) const override {
+    if (throws_in_read) Throw();
+    return source->Read(offset, size_bytes, scratch, result);
+  }
+  void ReadMany(absl::Span<SourceRead> reads) const override {
+    if (throws_in_read_many) Throw();
+    RandomAccessSource::ReadMany(reads);
+  }
+  const void* read_group() const override {
+    if (throws_in_read_group) Throw();
+    return nullptr;
+  }
+  uint64_t size_bytes() const override {
+    if (throws_in_size) Throw();
+    return source->size_bytes();
+  }
+  std::string_view name() const override {
+    if (throws_in_name) Throw();
+    return source->name();
+  }
+
+  const RandomAccessSource* const source;
+  bool throws_in_read = false, throws_in_read_many = false,
+       throws_in_read_group = false, throws_in_size = false,
+       throws_in_name = false;
+};
+
+TEST_F(ReaderMisuseDeathTest, AnExceptionOfASourceEndsTheProcess) {
+  ThrowingSource source(source_.get());
+  for (bool* throws : {&source.throws_in_read, &source.throws_in_size,
+                       &source.throws_in_name}) {
+    *throws = true;
+    EXPECT_DEATH(CatchAll([&] { (void)FilterReader::Open(&source, {}, {}); }),
+                 "terminate|from the engine");
+    *throws = false;
+  }
+  // The reader holds no filter of more than 256 bytes: it is loaded.
+  const std::string large =
+      testing::WriteBlock(FilterOptions(), testing::EvenRows(1000));
+  const auto memory = NewMemorySource(large);
+  ThrowingSource large_source(memory.get());
+  const auto reader = testing::OpenOrDie(&large_source, {});
+  for (bool* throws :
+       {&large_source.throws_in_read, &large_source.throws_in_read_many,
+        &large_source.throws_in_read_group}) {
+    *throws = true;
+    EXPECT_DEATH(CatchAll([&] { reader->MayContain(testing::NumberedRow(1)); }),
+                 "terminate|from the engine");
+    *throws = false;
+  }
+}
+
+struct ThrowingSink final : ByteSink {
+  absl::Status Append(std::string_view) override { Throw(); }
+};
+
+struct ThrowingObserver final : FilterChunkObserver {
+  explicit ThrowingObserver(bool when_finished) : at_finish(when_finished) {}
+  void OnChunk(uint64_t, uint64_t, const EncodedFilter&) override {
+    if (!at_finish) Throw();
+  }
+  void OnFinish(uint64_t) override { Throw(); }
+  const bool at_finish;
+};
+
+TEST(WriterMisuseDeathTest, AnExceptionOfASinkOrAnObserverEndsTheProcess) {
+  const auto finish = [](ByteSink* sink, FilterChunkObserver* observer) {
+    CatchAll([&] {
+      FilterBlockWriter writer({}, sink, observer);
+      writer.Add("row", "");
+      (void)writer.Finish();
+    });
+  };
+  std::string bytes;
+  const auto sink = NewStringSink(&bytes);
+  ThrowingSink throwing_sink;
+  ThrowingObserver at_chunk(false), at_finish(true);
+  EXPECT_DEATH(finish(&throwing_sink, nullptr), "terminate|from the engine");
+  EXPECT_DEATH(finish(sink.get(), &at_chunk), "terminate|from the engine");
+  EXPECT_DEATH(finish(sink.get(), &at_finish), "terminate|from the engine");
 }
 
 }  // namespace
