@@ -15,7 +15,7 @@ if(ROWBLOOM_DEVELOPER)
   target_compile_options(rowbloom_build_flags INTERFACE -Werror)
 endif()
 if(ROWBLOOM_SANITIZE)
-  # vptr needs RTTI, which the core is built without.
+  # vptr needs RTTI, which the adapters of engines are built without.
   target_compile_options(
     rowbloom_build_flags INTERFACE -fsanitize=${ROWBLOOM_SANITIZE}
                                    -fno-sanitize=vptr
@@ -56,8 +56,12 @@ function(rowbloom_library name)
     VERIFY_INTERFACE_HEADER_SETS ON
     VERSION ${PROJECT_VERSION}
     SOVERSION ${soversion}
-    DEFINE_SYMBOL "") # The same objects for an archive: a compiler cache helps.
+    DEFINE_SYMBOL "")
   rowbloom_hidden(${name})
+  get_target_property(type ${name} TYPE)
+  if(type STREQUAL "STATIC_LIBRARY")
+    target_compile_definitions(${name} PUBLIC ROWBLOOM_STATIC_DEFINE)
+  endif()
   if(NOT APPLE)
     set(script ${PROJECT_SOURCE_DIR}/cmake/${map})
     target_link_options(${name} PRIVATE LINKER:--version-script=${script})

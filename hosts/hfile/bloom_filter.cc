@@ -12,7 +12,7 @@
 
 namespace rowbloom::hfile {
 
-class BloomFilter::CachedBits final : public cache::CachedFilter {
+class BloomFilter::CachedBits final : public internal::cache::CachedFilter {
  public:
   CachedBits(std::string bits, uint64_t file_digest)
       : bits_(std::move(bits)), file_digest_(file_digest) {}
@@ -27,7 +27,7 @@ class BloomFilter::CachedBits final : public cache::CachedFilter {
 
 BloomFilter::BloomFilter(const BlockFormat& format, BloomMeta meta,
                          bool is_rowcol, RowOrder row_order,
-                         const cache::CachedChunksOptions& cached,
+                         const internal::cache::CachedChunksOptions& cached,
                          uint64_t file_digest,
                          const HFileReaderOptions& options)
     : format_(format),
@@ -41,7 +41,7 @@ BloomFilter::BloomFilter(const BlockFormat& format, BloomMeta meta,
 
 absl::StatusOr<std::unique_ptr<BloomFilter>> BloomFilter::Make(
     const BlockFormat& format, BloomMeta meta, bool is_rowcol,
-    RowOrder row_order, const cache::CachedChunksOptions& cached,
+    RowOrder row_order, const internal::cache::CachedChunksOptions& cached,
     uint64_t file_digest, const HFileReaderOptions& options) {
   std::unique_ptr<BloomFilter> filter(
       new BloomFilter(format, std::move(meta), is_rowcol, row_order, cached,
@@ -92,7 +92,7 @@ bool BloomFilter::MayContain(const Question& question) const {
   };
   {
     const util::EpochGuard guard;
-    const cache::CachedFilter* cached = chunks_.Find(chunk);
+    const internal::cache::CachedFilter* cached = chunks_.Find(chunk);
     if (cached != nullptr) {
       ask(static_cast<const CachedBits*>(cached)->bits());
       return may_contain;
@@ -166,7 +166,7 @@ bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
     Count(FilterCounter::kLoadErrors);
     // A damaged chunk is not read again; a failed read is repeated.
     chunks_.Pause(chunk, absl::IsDataLoss(read.status())
-                             ? cache::CachedChunks::kForever
+                             ? internal::cache::CachedChunks::kForever
                              : 0);
     return false;
   }

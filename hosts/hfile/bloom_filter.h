@@ -39,7 +39,7 @@ class BloomFilter {
   // hfile.h.
   static absl::StatusOr<std::unique_ptr<BloomFilter>> Make(
       const BlockFormat& format, BloomMeta meta, bool is_rowcol,
-      RowOrder row_order, const cache::CachedChunksOptions& cached,
+      RowOrder row_order, const internal::cache::CachedChunksOptions& cached,
       uint64_t file_digest, const HFileReaderOptions& options);
   BloomFilter(const BloomFilter&) = delete;
   BloomFilter& operator=(const BloomFilter&) = delete;
@@ -71,7 +71,8 @@ class BloomFilter {
   class CachedBits;
 
   BloomFilter(const BlockFormat& format, BloomMeta meta, bool is_rowcol,
-              RowOrder row_order, const cache::CachedChunksOptions& cached,
+              RowOrder row_order,
+              const internal::cache::CachedChunksOptions& cached,
               uint64_t file_digest, const HFileReaderOptions& options);
 
   // -1 if the key is before the first chunk, and so not in the filter.
@@ -93,7 +94,7 @@ class BloomFilter {
   std::vector<CellKey> first_keys_;  // Views into meta_.
   // For each chunk, the offset of the chunk before it in the file, or -1.
   std::vector<int64_t> previous_offsets_;
-  mutable cache::CachedChunks chunks_;
+  mutable internal::cache::CachedChunks chunks_;
 };
 
 }  // namespace rowbloom::hfile

@@ -240,7 +240,7 @@ void HFileReader::Impl::TakeFileInfo(hfile::FileInfo info) {
   properties_.file_info = std::move(info);
 }
 
-cache::CachedChunksOptions HFileReader::Impl::CachedFrom(
+internal::cache::CachedChunksOptions HFileReader::Impl::CachedFrom(
     uint64_t first_chunk) const {
   return {options_.cache, file_id_, options_.file_id == 0, first_chunk,
           options_.priority};
@@ -325,9 +325,10 @@ void HFileReader::Impl::RefuseUnread(const Section& section,
   info->error = section.error;
 }
 
-void HFileReader::Impl::MakeFilter(const BloomMetaBlock& block,
-                                   const cache::CachedChunksOptions& cached,
-                                   uint64_t file_digest, Filter* filter) const {
+void HFileReader::Impl::MakeFilter(
+    const BloomMetaBlock& block,
+    const internal::cache::CachedChunksOptions& cached, uint64_t file_digest,
+    Filter* filter) const {
   HFileBloomInfo& info = filter->info;
   const auto fail = [&](const absl::Status& status) {
     Refuse(block.offset, status, &info);
@@ -401,7 +402,8 @@ void HFileReader::Impl::TakeChunkOrder() {
 
 const HFileReader::Impl::Filter& HFileReader::Impl::FilterOf(
     const HFileBloomInfo& info) const {
-  RB_CHECK(&info == &general_.info || &info == &delete_family_.info);
+  RB_CHECK(&info == &general_.info || &info == &delete_family_.info,
+           "the filter is not one of this HFileReader");
   return &info == &general_.info ? general_ : delete_family_;
 }
 
@@ -559,8 +561,8 @@ absl::StatusOr<std::unique_ptr<HFileReader>> HFileReader::Open(
   if (source == nullptr) {
     return absl::InvalidArgumentError("HFileReader::Open(): source is null");
   }
-  absl::Status status = cache::CheckFileId(options.file_id);
-  if (status.ok()) status = cache::CheckPriority(options.priority);
+  absl::Status status = internal::cache::CheckFileId(options.file_id);
+  if (status.ok()) status = internal::cache::CheckPriority(options.priority);
   if (!status.ok()) return status;
   absl::StatusOr<std::unique_ptr<Impl>> impl = Impl::Open(source, options);
   if (!impl.ok()) return impl.status();
@@ -615,13 +617,16 @@ const HFileBloomInfo& HFileReader::delete_family_filter() const {
 
 absl::StatusOr<std::string> HFileReader::ReadChunk(const HFileBloomInfo& filter,
                                                    size_t chunk) const {
-  RB_CHECK(filter.is_usable && chunk < filter.chunks.size());
+  RB_CHECK(filter.is_usable && chunk < filter.chunks.size(),
+           "HFileReader::ReadChunk(): the filter is not usable, or has fewer "
+           "chunks");
   return impl_->FilterOf(filter).bloom->ReadChunk(chunk);
 }
 
 double HFileReader::ExpectedFpr(const HFileBloomInfo& filter,
                                 std::string_view chunk_bits) {
-  RB_CHECK(!chunk_bits.empty());
+  RB_CHECK(!chunk_bits.empty(),
+           "HFileReader::ExpectedFpr(): a chunk of no bytes");
   const double rate =
       hfile::ChunkFpr(filter.hash, filter.hash_count, chunk_bits);
   // A lookup of a column asks twice.

@@ -99,14 +99,14 @@ class HFileReader::Impl {
   // Makes a filter of info.bloom_type from a meta block; sets info.error on
   // failure.
   void MakeFilter(const BloomMetaBlock& block,
-                  const cache::CachedChunksOptions& cached,
+                  const internal::cache::CachedChunksOptions& cached,
                   uint64_t file_digest, Filter* filter) const;
   void TakeChunkOrder();
   void Refuse(uint64_t offset, const absl::Status& status,
               HFileBloomInfo* info) const;
   // Refuses a filter that may be in the part that could not be read.
   static void RefuseUnread(const Section& section, HFileBloomInfo* info);
-  cache::CachedChunksOptions CachedFrom(uint64_t first_chunk) const;
+  internal::cache::CachedChunksOptions CachedFrom(uint64_t first_chunk) const;
 
   static bool IsBehindLast(const Filter& filter, const hfile::CellKey& key);
   bool IsEmpty(HFileExplanation* explanation) const;

@@ -312,7 +312,7 @@ absl::Status HFileWriter::Impl::WriteMetaBlocks() {
 }
 
 absl::Status HFileWriter::Impl::Add(const HFileCell& cell) {
-  RB_CHECK(!is_finished_);
+  RB_CHECK(!is_finished_, "HFileWriter::Add() after Finish()");
   if (status_.ok()) status_ = AddCell(cell);
   return status_;
 }
@@ -419,7 +419,7 @@ absl::Status HFileWriter::Impl::WriteBloomMeta(const BloomWriter& bloom,
 }
 
 absl::Status HFileWriter::Impl::Finish() {
-  RB_CHECK(!is_finished_);
+  RB_CHECK(!is_finished_, "HFileWriter::Finish() was called twice");
   is_finished_ = true;
   absl::Status status = status_;
   if (status.ok()) status = FinishDataBlock();

@@ -39,7 +39,8 @@ uint64_t BitArray::CountSet() const {
 }
 
 void BitArray::SetAll(const BitArray& other) {
-  RB_CHECK(bit_count_ == other.bit_count_);
+  RB_CHECK(bit_count_ == other.bit_count_,
+           "BitArray::SetAll(): the sizes differ");
   const absl::Span<const uint64_t> theirs = other.words();
   for (size_t i = 0; i < theirs.size(); ++i) words_[i] |= theirs[i];
 }

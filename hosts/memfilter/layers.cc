@@ -42,7 +42,8 @@ void FilterLayers::AnyCovers(absl::Span<const KeyDigest> digests,
 }
 
 void FilterLayers::SetAll(const FilterLayers& other) {
-  RB_CHECK(shape_ == other.shape_ && size() == other.size());
+  RB_CHECK(shape_ == other.shape_ && size() == other.size(),
+           "FilterLayers::SetAll(): the shapes or numbers of layers differ");
   for (size_t layer = 0; layer < size(); ++layer) {
     layers_[layer].bits.SetAll(other.layers_[layer].bits);
     layers_[layer].bits_set = layers_[layer].bits.CountSet();
@@ -55,7 +56,9 @@ void FilterLayers::SetAll(const FilterLayers& other) {
 }
 
 void FilterLayers::Prepend(const FilterLayers& other, size_t group_size) {
-  RB_CHECK(shape_ == other.shape_ && other.size() % group_size == 0);
+  RB_CHECK(shape_ == other.shape_ && other.size() % group_size == 0,
+           "FilterLayers::Prepend(): the shapes differ, or the layers are no "
+           "whole groups");
   std::vector<Layer> taken;  // A copy: `other` may be *this.
   const auto has_bits = [](const Layer& layer) { return layer.bits_set > 0; };
   for (auto group = other.layers_.begin(); group != other.layers_.end();) {

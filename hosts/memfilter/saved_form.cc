@@ -102,7 +102,8 @@ void SavedFormWriter::AddDouble(double value) {
 }
 
 std::string SavedFormWriter::Finish() const {
-  RB_CHECK(parameters_.size() <= std::numeric_limits<uint32_t>::max());
+  RB_CHECK(parameters_.size() <= std::numeric_limits<uint32_t>::max(),
+           "parameters of a saved filter exceed 4 GiB");
   uint64_t word_count = 0;
   for (const auto words : words_) word_count += words.size();
   std::string bytes;

@@ -84,7 +84,7 @@ absl::StatusOr<std::vector<FilterPlaceCost>> CompareFilterPlaces(
 }
 
 const FilterPlaceCost& CheapestPlace(absl::Span<const FilterPlaceCost> places) {
-  RB_CHECK(!places.empty());
+  RB_CHECK(!places.empty(), "CheapestPlace() of no places");
   // Cached partitions are the last, and always fit.
   const FilterPlaceCost* cheapest = &places.back();
   for (const FilterPlaceCost& place : places) {

@@ -548,7 +548,7 @@ absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
 }
 
 const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep) {
-  RB_CHECK(!sweep.empty());
+  RB_CHECK(!sweep.empty(), "CheapestPlan() of no plans");
   double least_us = sweep.front().cost.total_us;
   for (const TotalMemoryPlan& plan : sweep) {
     least_us = std::min(least_us, plan.cost.total_us);

@@ -104,7 +104,7 @@ class FilterBlockWriter {
   absl::StatusOr<FilterBlockInfo> Finish();
 
  private:
-  class Impl;
+  class ROWBLOOM_HIDDEN Impl;
   std::unique_ptr<Impl> impl_;
 };
 

@@ -42,9 +42,9 @@
 #include "rowbloom/export.h"
 #include "rowbloom/load_rules.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 class ChunkCache;
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -168,7 +168,8 @@ class FilterCache {
   static uint64_t NewFileId();
 
  private:
-  friend class cache::ChunkCache;  // The only one that derives from it.
+  friend class internal::cache::ChunkCache;  // The only one that derives from
+                                             // it.
   FilterCache() = default;
 };
 

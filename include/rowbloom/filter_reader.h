@@ -66,7 +66,7 @@
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/io.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 class BlockReader;
 }
 
@@ -197,7 +197,7 @@ class FilterReader {
   // these bytes, in its own way, and gives them to Offer(). It may as well
   // treat the answer as kMaybe. Ask() does not remember its answers: others
   // that ask meanwhile get the same load. A lookup that is not offered counts
-  // as a positive, and not as unloaded.
+  // as a positive, and not as unloaded. `load` must not be null (checked).
   FilterAnswer Ask(const FilterKey& key, FilterLoad* load) const;
   // Checks the bytes of a load, gives the chunk to the cache, and answers the
   // key: kNo or kMaybe. `bytes` may go when it returns. An error status, and

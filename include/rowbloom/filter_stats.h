@@ -26,10 +26,10 @@
 
 #include "rowbloom/export.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 class BlockReader;
 class CountedFiles;
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -131,8 +131,8 @@ class FilterStats {
   std::string ToPrometheus() const;
 
  private:
-  friend class reader::BlockReader;  // Registers its file.
-  const std::unique_ptr<reader::CountedFiles> files_;
+  friend class internal::reader::BlockReader;  // Registers its file.
+  const std::unique_ptr<internal::reader::CountedFiles> files_;
 };
 
 }  // namespace rowbloom

@@ -29,6 +29,7 @@ struct FilterWarmerOptions {
   FilterCachePriority priority = FilterCachePriority::kNormal;
 };
 
+// `cache` must not be null, nor options.file_id 0 (checked).
 std::unique_ptr<FilterChunkObserver> NewFilterWarmer(
     FilterCache* cache, const FilterWarmerOptions& options);
 

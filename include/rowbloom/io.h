@@ -92,7 +92,8 @@ class ByteSink {
   virtual absl::Status Append(std::string_view bytes) = 0;
 };
 
-// Memory. The bytes must outlive the source; *out must outlive the sink.
+// Memory. The bytes must outlive the source; *out, which must not be null
+// (checked), must outlive the sink.
 std::unique_ptr<RandomAccessSource> NewMemorySource(
     std::string_view bytes ABSL_ATTRIBUTE_LIFETIME_BOUND,
     std::string_view name = "memory");

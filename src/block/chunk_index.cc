@@ -84,9 +84,9 @@ namespace {
 // Advances *in, which begins with the valid entry of a chunk.
 void ReadEntry(std::string_view* in, StoredKey* first_key,
                FilterDescriptor* descriptor) {
-  RB_CHECK(ReadKey(in, first_key));
+  RB_CHECK(ReadKey(in, first_key), "a parsed chunk index is malformed");
   const absl::StatusOr<FilterDescriptor> parsed = FilterDescriptor::Parse(in);
-  RB_CHECK(parsed.ok());
+  RB_CHECK(parsed.ok(), "a parsed chunk index is malformed");
   *descriptor = *parsed;
 }
 
@@ -125,7 +125,8 @@ ChunkIndex::ChunkIndex(size_t chunk_count, std::string_view index,
       properties_bytes_(static_cast<uint32_t>(properties.size())),
       filter_bytes_(static_cast<uint32_t>(filter.size())) {
   RB_CHECK(chunk_count <= index.size() && index.size() <= kMaxBytes &&
-           properties.size() <= kMaxBytes);
+               properties.size() <= kMaxBytes,
+           "a parsed chunk index is too large");
   // The marks, the offsets, where entries begin, and the bytes.
   marks_.reset(new uint64_t[memory_bytes() / sizeof(uint64_t)]);
   uint64_t* const offsets = marks_.get() + size_ + 1;

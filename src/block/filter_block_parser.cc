@@ -119,7 +119,7 @@ absl::Status ParseProperties(const BlockPlace& place, uint64_t offset,
 // `encoded` is what ParseProperty() has checked.
 StoredKey KeyOf(std::string_view encoded) {
   StoredKey key;
-  RB_CHECK(ReadKey(&encoded, &key));
+  RB_CHECK(ReadKey(&encoded, &key), "a parsed last key is malformed");
   return key;
 }
 
@@ -243,10 +243,10 @@ absl::Status CheckIndex(const BlockPlace& place, const ParsedFooter& footer,
 bool IsFilter(std::string_view index, std::string_view bytes) {
   if (bytes.empty() || bytes.size() > kMaxHeldFilterBytes) return false;
   StoredKey first_key;
-  RB_CHECK(ReadKey(&index, &first_key));
+  RB_CHECK(ReadKey(&index, &first_key), "a parsed chunk index is malformed");
   const absl::StatusOr<FilterDescriptor> descriptor =
       FilterDescriptor::Parse(&index);
-  RB_CHECK(descriptor.ok());
+  RB_CHECK(descriptor.ok(), "a parsed chunk index is malformed");
   filter::UnitArray units;
   return descriptor->total_size_bytes() == bytes.size() &&
          VerifyUnits(*descriptor,
@@ -272,8 +272,9 @@ absl::Status DataLossAt(const BlockPlace& place, uint64_t offset_in_block,
 
 absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
                                          std::string_view footer) {
-  RB_CHECK(footer.size() == Footer::kSize);
-  RB_CHECK(place.size_bytes >= Footer::kSize);
+  RB_CHECK(footer.size() == Footer::kSize, "a footer of another size");
+  RB_CHECK(place.size_bytes >= Footer::kSize,
+           "a block that is smaller than a footer");
   const uint64_t at = place.size_bytes - Footer::kSize;
   const auto u64 = [&](size_t offset) {
     return util::LoadFixed<uint64_t>(footer.data() + offset);
@@ -353,7 +354,8 @@ absl::StatusOr<ParsedFilterBlock> ParseTail(const BlockPlace& place,
                                             const ParsedFooter& footer,
                                             std::string_view tail,
                                             std::string_view chunks) {
-  RB_CHECK(tail.size() == footer.tail_size(place));
+  RB_CHECK(tail.size() == footer.tail_size(place),
+           "a tail of another size than its footer says");
   const std::string_view index =
       tail.substr(0, static_cast<size_t>(footer.index_size));
   const std::string_view properties =
@@ -401,7 +403,8 @@ uint64_t BlockSizeOf(const ChunkIndex& index) {
 
 BlockProperties PropertiesOf(const ChunkIndex& index) {
   BlockProperties properties;
-  RB_CHECK(ParseProperties({}, 0, index.properties(), &properties).ok());
+  RB_CHECK(ParseProperties({}, 0, index.properties(), &properties).ok(),
+           "parsed properties are malformed");
   return properties;
 }
 

@@ -105,9 +105,9 @@ class FilterBlockWriter::Impl {
         builder_(NewFilterBuilder(options.filter_spec)),
         max_keys_per_chunk_(
             MaxKeys(options.filter_spec, options.chunk_size_bytes)) {
-    RB_CHECK_MSG(sink != nullptr,
-                 "FilterBlockWriter was made with a null sink; give it one "
-                 "that outlives it");
+    RB_CHECK(sink != nullptr,
+             "FilterBlockWriter was made with a null sink; give it one "
+             "that outlives it");
   }
 
   // `known` is the cell's key, or nullptr if it is still to be hashed.
@@ -175,20 +175,20 @@ absl::Status FilterBlockWriter::Impl::OutOfOrder(
 void FilterBlockWriter::Impl::Add(std::string_view row,
                                   std::string_view qualifier,
                                   const FilterKey* known) {
-  RB_CHECK_MSG(!finished_,
-               "FilterBlockWriter::Add() was called after Finish(); make a "
-               "writer for each filter block");
+  RB_CHECK(!finished_,
+           "FilterBlockWriter::Add() was called after Finish(); make a "
+           "writer for each filter block");
   if (!status_.ok() || options_.bloom_type == BloomType::kNone) return;
   const bool first = cell_count_ == 0;
   // ROW and ROWPREFIX do not look at qualifiers, nor at their order.
   const bool by_column = options_.bloom_type == BloomType::kRowCol;
   const bool has_qualifier = known == nullptr || known->has_qualifier();
-  RB_CHECK_MSG(known == nullptr || !known->is_prefix(),
-               "FilterBlockWriter::Add() was given a FilterKey::Prefix(); add "
-               "whole rows, with FilterOptions::key_codec");
-  RB_CHECK_MSG(!by_column || has_qualifier,
-               "FilterBlockWriter::Add() was given a key without a qualifier; "
-               "bloom type ROWCOL needs keys of FilterKey::RowCol()");
+  RB_CHECK(known == nullptr || !known->is_prefix(),
+           "FilterBlockWriter::Add() was given a FilterKey::Prefix(); add "
+           "whole rows, with FilterOptions::key_codec");
+  RB_CHECK(!by_column || has_qualifier,
+           "FilterBlockWriter::Add() was given a key without a qualifier; "
+           "bloom type ROWCOL needs keys of FilterKey::RowCol()");
   // The order relative to the previous cell: by row, then by (row, qualifier).
   const int row_order = first ? 1 : row.compare(last_row_);
   const int cell_order = row_order != 0 || !by_column

@@ -24,7 +24,7 @@
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/load_rules.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 
 class ChunkBytes;
 class ChunkMemory;
@@ -327,6 +327,6 @@ inline void CachedChunks::PauseAfterFailure(size_t chunk) {
   Pause(chunk, (1u << count) - 2);
 }
 
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache
 
 #endif  // ROWBLOOM_CACHE_CACHED_CHUNKS_H_

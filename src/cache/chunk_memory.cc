@@ -26,7 +26,7 @@ extern "C" void __asan_unpoison_memory_region(const volatile void* bytes,
                                               size_t size);
 #endif
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 
 namespace {
 
@@ -66,11 +66,13 @@ ChunkMemory::ChunkMemory(bool uses_huge_pages)
     : uses_huge_pages_(uses_huge_pages),
       page_bytes_(
           std::max(kMinPageBytes, static_cast<size_t>(sysconf(_SC_PAGESIZE)))) {
-  RB_CHECK(kSlabBytes % page_bytes_ == 0);
+  RB_CHECK(kSlabBytes % page_bytes_ == 0,
+           "pages of this system do not divide 2 MiB");
 }
 
 ChunkMemory::~ChunkMemory() {
-  RB_CHECK(taken_bytes_ == 0);
+  RB_CHECK(taken_bytes_ == 0,
+           "a FilterCache is destroyed before a chunk that lies in it");
   for (const auto& [bytes, slab] : slabs_) {
     Allow(bytes, kSlabBytes);
     munmap(bytes, kSlabBytes);
@@ -250,4 +252,4 @@ size_t ChunkMemory::taken_bytes() const {
   return taken_bytes_;
 }
 
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache

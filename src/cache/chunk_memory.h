@@ -30,7 +30,7 @@
 #include <string_view>
 #include <utility>
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 
 class ChunkMemory {
  public:
@@ -115,6 +115,6 @@ class ChunkBytes {
   char* bytes_ = nullptr;
 };
 
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache
 
 #endif  // ROWBLOOM_CACHE_CHUNK_MEMORY_H_

@@ -11,7 +11,7 @@
 #include "absl/strings/str_cat.h"
 #include "rowbloom/filter_cache.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 
 // NewFileId() returns ids from this one upwards.
 constexpr uint64_t kFirstNewFileId = uint64_t{1} << 63;
@@ -33,6 +33,6 @@ inline absl::Status CheckPriority(FilterCachePriority priority) {
                    " is not a FilterCachePriority"));
 }
 
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache
 
 #endif  // ROWBLOOM_CACHE_FILE_ID_H_

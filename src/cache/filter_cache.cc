@@ -49,11 +49,11 @@ std::string FilterCache::Usage::ToString() const {
 
 uint64_t FilterCache::NewFileId() {
   // Above the ids that engines assign, which are file numbers.
-  static std::atomic<uint64_t> next{cache::kFirstNewFileId};
+  static std::atomic<uint64_t> next{internal::cache::kFirstNewFileId};
   return next.fetch_add(1, std::memory_order_relaxed);
 }
 
-namespace cache {
+namespace internal::cache {
 
 ChunkCache::ChunkCache(const LoadRules& rules,
                        std::unique_ptr<ChunkMemory> memory)
@@ -61,11 +61,11 @@ ChunkCache::ChunkCache(const LoadRules& rules,
       memory_(std::move(memory)) {}
 
 ChunkCache::~ChunkCache() {
-  RB_CHECK_MSG(file_count_.load() == 0,
-               "a FilterCache is destroyed before a FilterReader or an "
-               "HFileReader that uses it; declare the cache first");
+  RB_CHECK(file_count_.load() == 0,
+           "a FilterCache is destroyed before a FilterReader or an "
+           "HFileReader that uses it; declare the cache first");
 }
 
-}  // namespace cache
+}  // namespace internal::cache
 
 }  // namespace rowbloom

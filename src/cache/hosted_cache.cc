@@ -12,15 +12,15 @@
 namespace rowbloom {
 namespace {
 
-using cache::CachedFilter;
-using cache::Shortcut;
+using internal::cache::CachedFilter;
+using internal::cache::Shortcut;
 
 // This file is compiled with exceptions, so that noexcept ends the process if
 // the host throws one: the callers are compiled without.
 //
 // The host knows no shortcuts, and does not say what memory is worth: chunks
 // are found in its table alone, and stay whole.
-class HostedCache final : public cache::ChunkCache {
+class HostedCache final : public internal::cache::ChunkCache {
  public:
   HostedCache(std::unique_ptr<HostCache> host, const LoadRules& rules)
       : ChunkCache(rules), host_(std::move(host)) {}
@@ -45,7 +45,8 @@ class HostedCache final : public cache::ChunkCache {
                    Shortcut* /*shortcut*/) noexcept override {}
   void DropShortcut(const FilterCacheKey& /*key*/,
                     Shortcut* /*shortcut*/) noexcept override {}
-  cache::Room RoomFor(const FilterCacheKey& /*key*/) const noexcept override {
+  internal::cache::Room RoomFor(
+      const FilterCacheKey& /*key*/) const noexcept override {
     constexpr size_t kAll = std::numeric_limits<size_t>::max();
     return {kAll, kAll, 0};
   }

@@ -28,7 +28,7 @@
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/load_rules.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 
 class LoadLedger {
  public:
@@ -159,6 +159,6 @@ inline double LoadLedger::WeightSince(const Moment& begin) const {
                            1.0, -static_cast<int>(std::min(half_lives, 64u))));
 }
 
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache
 
 #endif  // ROWBLOOM_CACHE_LOAD_LEDGER_H_

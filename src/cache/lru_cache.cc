@@ -23,7 +23,7 @@
 #include "util/check.h"
 #include "util/epoch.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 namespace {
 
 // The number of used entries that one eviction passes over, which bounds the
@@ -87,7 +87,8 @@ LruShard::~LruShard() {
     TakeFromTable(*table_.begin(), &dead);
   }
   // No handle outlives the cache. ~ChunkCache() reports readers that do.
-  RB_CHECK(usage_.pinned_bytes == reader_bytes_);
+  RB_CHECK(usage_.pinned_bytes == reader_bytes_,
+           "a FilterCache is destroyed before a handle of it is released");
   while (retired_.next != &retired_) {
     DeadList dead;
     Free(static_cast<Entry*>(retired_.next), &dead);
@@ -144,7 +145,8 @@ Entry* LruShard::Insert(const HashedKey& key,
 void LruShard::Release(Entry* entry) {
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
-  RB_CHECK(entry->handle_count > 0);
+  RB_CHECK(entry->handle_count > 0,
+           "FilterCache::Release(): the handle has been released before");
   if (--entry->handle_count > 0) return;
   const bool stays_pinned =
       entry->in_table && entry->priority == FilterCachePriority::kPinned;
@@ -394,7 +396,8 @@ bool LruShard::EvictOne(DeadList* dead) {
     return true;
   }
   RB_CHECK(freed_bytes > 0 &&
-           freed_bytes <= victim->charge_bytes - kEntryOverheadBytes);
+               freed_bytes <= victim->charge_bytes - kEntryOverheadBytes,
+           "CachedFilter::Shrunk(): the part is not within the charge");
   ++usage_.shrinks;
   victim->filter = smaller.get();
   if (victim->shortcut != nullptr) {
@@ -446,10 +449,9 @@ HashedKey HashKey(const FilterCacheKey& key) {
 }
 
 int ShardBits(const ShardedLruCacheOptions& options) {
-  RB_CHECK_MSG(
-      options.shard_bits >= -1 &&
-          options.shard_bits <= ShardedLruCacheOptions::kMaxShardBits,
-      "NewShardedLruCache(): shard_bits must be -1 (chosen) or 0 to 16");
+  RB_CHECK(options.shard_bits >= -1 &&
+               options.shard_bits <= ShardedLruCacheOptions::kMaxShardBits,
+           "NewShardedLruCache(): shard_bits must be -1 (chosen) or 0 to 16");
   if (options.shard_bits >= 0) return options.shard_bits;
   int bits = 0;
   while (bits < kMaxChosenShardBits &&
@@ -578,13 +580,13 @@ class ShardedLruCache final : public ChunkCache {
 };
 
 }  // namespace
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache
 
 namespace rowbloom {
 
 std::unique_ptr<FilterCache> NewShardedLruCache(
     const ShardedLruCacheOptions& options) {
-  return std::make_unique<cache::ShardedLruCache>(options);
+  return std::make_unique<internal::cache::ShardedLruCache>(options);
 }
 
 }  // namespace rowbloom

@@ -24,7 +24,7 @@
 #include "cache/load_ledger.h"
 #include "rowbloom/filter_cache.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 
 // A key with its hash, computed once for the choice of shard and the table.
 struct HashedKey {
@@ -200,6 +200,6 @@ class alignas(64) LruShard {
   LoadLedger::Moment priced_;
 };
 
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache
 
 #endif  // ROWBLOOM_CACHE_LRU_CACHE_H_

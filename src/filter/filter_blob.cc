@@ -41,7 +41,8 @@ uint32_t TailChecksum(std::string_view tail, std::string_view trailer) {
 
 std::string EncodeFilterBlob(const EncodedFilter& filter,
                              std::string_view metadata) {
-  RB_CHECK(metadata.size() <= kMaxBlobMetadataSize);
+  RB_CHECK(metadata.size() <= kMaxBlobMetadataSize,
+           "EncodeFilterBlob(): metadata of more than kMaxBlobMetadataSize");
   std::string tail;
   filter.descriptor.AppendTo(&tail);
   tail.push_back(static_cast<char>(metadata.size()));

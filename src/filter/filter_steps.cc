@@ -30,7 +30,8 @@ uint32_t FilterSteps(const FilterDescriptor& descriptor) {
 FilterDescriptor FilterAtStep(const FilterDescriptor& descriptor,
                               uint32_t steps) {
   const uint32_t all = FilterSteps(descriptor);
-  RB_CHECK(steps <= all && (steps > 0 || all == 0));
+  RB_CHECK(steps <= all && (steps > 0 || all == 0),
+           "FilterAtStep(): steps must be 1 to FilterSteps()");
   return steps == all ? descriptor
                       : CutterOf(descriptor)->cut(descriptor, steps);
 }
@@ -38,8 +39,10 @@ FilterDescriptor FilterAtStep(const FilterDescriptor& descriptor,
 void CopyUnitAtStep(const FilterDescriptor& descriptor, uint32_t steps,
                     uint32_t unit, std::string_view bytes, char* out) {
   const uint32_t all = FilterSteps(descriptor);
-  RB_CHECK(steps > 0 && steps <= all && unit < descriptor.unit_count &&
-           bytes.size() == descriptor.unit_size_bytes[unit]);
+  RB_CHECK(
+      steps > 0 && steps <= all && unit < descriptor.unit_count &&
+          bytes.size() == descriptor.unit_size_bytes[unit],
+      "CopyUnitAtStep(): no such step or unit, or the unit has another size");
   if (steps == all) {
     if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
   } else {

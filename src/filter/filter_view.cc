@@ -28,7 +28,9 @@ const filter::FilterFamily& FamilyOf(const FilterSpec& spec) {
 
 std::unique_ptr<FilterBuilder> NewFilterBuilder(const FilterSpec& spec,
                                                 Kernel kernel) {
-  RB_CHECK(KernelAvailable(kernel));
+  RB_CHECK(KernelAvailable(kernel),
+           "NewFilterBuilder(): this machine does not have the kernel; ask "
+           "KernelAvailable()");
   return FamilyOf(spec).new_builder(spec.bits_per_key(), kernel);
 }
 

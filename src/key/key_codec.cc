@@ -140,7 +140,8 @@ KeyCodec KeyCodec::WholeKey() { return OfShortForm(Kind::kRest, 0); }
 KeyCodec KeyCodec::Ordered() { return OfShortForm(Kind::kOrdered, 0); }
 
 KeyCodec KeyCodec::FixedRow(uint32_t row_size_bytes) {
-  RB_CHECK(row_size_bytes >= 1 && row_size_bytes <= kMaxRowSize);
+  RB_CHECK(row_size_bytes >= 1 && row_size_bytes <= kMaxRowSize,
+           "KeyCodec::FixedRow(): a row has 1 to 1048576 bytes");
   return OfShortForm(Kind::kFixed, row_size_bytes);
 }
 
@@ -397,7 +398,9 @@ absl::Status KeyCodec::Decode(std::string_view key,
 absl::Status KeyCodec::Decode(std::string_view key, std::string* row,
                               std::string* qualifier,
                               std::string* suffix) const {
-  RB_CHECK(segment_count_ == 2);
+  RB_CHECK(segment_count_ == 2,
+           "KeyCodec::Decode() into a row and a qualifier: the codec has more "
+           "than two segments; decode into a vector");
   std::vector<std::string> segments;
   if (absl::Status s = Decode(key, &segments, suffix); !s.ok()) return s;
   *row = std::move(segments[0]);

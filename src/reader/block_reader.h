@@ -26,7 +26,7 @@
 #include "rowbloom/key_codec.h"
 #include "util/epoch.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 
 struct BlockTail;
 class CountedFiles;
@@ -296,6 +296,6 @@ inline void BlockReader::End(util::ThreadRecord& thread,
                         !lookup.may_contain);
 }
 
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader
 
 #endif  // ROWBLOOM_READER_BLOCK_READER_H_

@@ -19,7 +19,7 @@
 #include "reader/file_counters.h"
 #include "rowbloom/filter_stats.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 
 class CountedFiles {
  public:
@@ -53,6 +53,6 @@ class CountedFiles {
   std::map<int, FilterStatsSnapshot> closed_;
 };
 
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader
 
 #endif  // ROWBLOOM_READER_COUNTED_FILES_H_

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 
 namespace {
 
@@ -115,4 +115,4 @@ FilterStatsSnapshot FileCounters::Snapshot() const {
   return snapshot;
 }
 
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader

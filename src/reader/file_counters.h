@@ -18,7 +18,7 @@
 #include "util/check.h"
 #include "util/epoch.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 
 // Two counters that any number of threads raise at the cost of a plain add:
 // each thread has its own pair, written by nobody else.
@@ -157,6 +157,6 @@ class FileCounters {
   const std::unique_ptr<PrefixAnswers> prefix_answers_;
 };
 
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader
 
 #endif  // ROWBLOOM_READER_FILE_COUNTERS_H_

@@ -17,7 +17,7 @@
 #include "util/check.h"
 
 namespace rowbloom {
-namespace reader {
+namespace internal::reader {
 namespace {
 
 // The number of questions whose first reads of memory overlap.
@@ -184,7 +184,7 @@ void BlockReader::Prefetch() const {
   load_all();
 }
 
-}  // namespace reader
+}  // namespace internal::reader
 
 void FilterReader::MayContain(absl::Span<const FilterKey> keys,
                               bool* may_contain) const {
@@ -197,20 +197,21 @@ void FilterReader::MayContain(absl::Span<const FilterKey> keys,
 void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
                               bool* may_contain) {
   for (const FilterQuestion& question : questions) {
-    RB_CHECK_MSG(question.reader != nullptr && question.key != nullptr,
-                 "FilterReader::MayContain(): a question without a reader or "
-                 "a key");
+    RB_CHECK(question.reader != nullptr && question.key != nullptr,
+             "FilterReader::MayContain(): a question without a reader or "
+             "a key");
   }
-  std::vector<reader::Question> missing;
-  for (size_t begin = 0; begin < questions.size(); begin += reader::kBlock) {
-    reader::AskBlock(
-        questions.subspan(begin, reader::kBlock),
+  std::vector<internal::reader::Question> missing;
+  for (size_t begin = 0; begin < questions.size();
+       begin += internal::reader::kBlock) {
+    internal::reader::AskBlock(
+        questions.subspan(begin, internal::reader::kBlock),
         [](const FilterReader& asked) {
-          return &reader::BlockReader::Of(asked);
+          return &internal::reader::BlockReader::Of(asked);
         },
         may_contain + begin, &missing);
   }
-  if (!missing.empty()) reader::AskMissing(&missing);
+  if (!missing.empty()) internal::reader::AskMissing(&missing);
 }
 
 }  // namespace rowbloom

@@ -17,14 +17,15 @@ namespace rowbloom {
 FilterAnswer FilterReader::Offer(const FilterLoad& load,
                                  const absl::StatusOr<std::string_view>& bytes,
                                  const FilterKey& key) const {
-  return reader::BlockReader::Of(*this).Offer(load, bytes, key);
+  return internal::reader::BlockReader::Of(*this).Offer(load, bytes, key);
 }
 
 void FilterReader::TellOutcome(bool key_was_there, uint64_t read_bytes) const {
-  reader::BlockReader::Of(*this).TellOutcome(key_was_there, read_bytes);
+  internal::reader::BlockReader::Of(*this).TellOutcome(key_was_there,
+                                                       read_bytes);
 }
 
-namespace reader {
+namespace internal::reader {
 
 void BlockReader::CountSample(size_t chunk, FilterAnswer answer) const {
   judge_->CountSample(chunk, answer);
@@ -246,5 +247,5 @@ void BlockReader::TellOutcome(bool key_was_there, uint64_t read_bytes) const {
   }
 }
 
-}  // namespace reader
+}  // namespace internal::reader
 }  // namespace rowbloom

@@ -5,28 +5,31 @@
 #include "reader/block_reader.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_reader.h"
+#include "util/check.h"
 
 namespace rowbloom {
 
 bool FilterReader::MayContain(std::string_view row) const {
-  return reader::BlockReader::Of(*this).MayContain(FilterKey::Row(row));
+  return internal::reader::BlockReader::Of(*this).MayContain(
+      FilterKey::Row(row));
 }
 
 bool FilterReader::MayContain(std::string_view row,
                               std::string_view qualifier) const {
-  return reader::BlockReader::Of(*this).MayContain(
+  return internal::reader::BlockReader::Of(*this).MayContain(
       FilterKey::RowCol(row, qualifier));
 }
 
 bool FilterReader::MayContain(const FilterKey& key) const {
-  return reader::BlockReader::Of(*this).MayContain(key);
+  return internal::reader::BlockReader::Of(*this).MayContain(key);
 }
 
 FilterAnswer FilterReader::Ask(const FilterKey& key, FilterLoad* load) const {
-  return reader::BlockReader::Of(*this).Ask(key, load);
+  RB_CHECK(load != nullptr, "FilterReader::Ask(): load is null");
+  return internal::reader::BlockReader::Of(*this).Ask(key, load);
 }
 
-namespace reader {
+namespace internal::reader {
 
 // The fewer instructions a lookup has, and the fewer of them wait for memory,
 // the more lookups overlap in the processor. Other functions handle rare cases;
@@ -64,5 +67,5 @@ FilterAnswer BlockReader::Ask(const FilterKey& key, FilterLoad* load) const {
   return may_contain ? FilterAnswer::kMaybe : FilterAnswer::kNo;
 }
 
-}  // namespace reader
+}  // namespace internal::reader
 }  // namespace rowbloom

@@ -25,10 +25,10 @@
 
 namespace rowbloom {
 
-using cache::ChunkCache;
+using internal::cache::ChunkCache;
 using util::ReadExactly;
 
-namespace reader {
+namespace internal::reader {
 
 // The parsed tail of a block.
 struct BlockTail {
@@ -287,7 +287,7 @@ std::vector<uint32_t> BlockReader::LoadedSteps() const {
   return steps;
 }
 
-}  // namespace reader
+}  // namespace internal::reader
 
 FilterReader::~FilterReader() = default;
 
@@ -302,11 +302,12 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
         absl::StrCat("kernel ", util::AbslView(KernelName(options.kernel)),
                      " is not available here"));
   }
-  absl::Status status = cache::CheckFileId(options.file_id);
-  if (status.ok()) status = cache::CheckPriority(options.priority);
+  absl::Status status = internal::cache::CheckFileId(options.file_id);
+  if (status.ok()) status = internal::cache::CheckPriority(options.priority);
   if (!status.ok()) return status;
-  auto tail = reader::ReadTail(source, range, options.tail_size_bytes,
-                               block::DigestMixer(options.secret).check());
+  auto tail =
+      internal::reader::ReadTail(source, range, options.tail_size_bytes,
+                                 block::DigestMixer(options.secret).check());
   if (!tail.ok()) return tail.status();
   FilterReaderOptions actual = options;
   std::unique_ptr<FilterCache> own_cache;
@@ -314,46 +315,46 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
     own_cache = NewShardedLruCache({});
     actual.cache = own_cache.get();
   }
-  auto opened = std::make_unique<reader::BlockReader>(
+  auto opened = std::make_unique<internal::reader::BlockReader>(
       source, actual, std::move(own_cache), *std::move(tail));
   if (options.prefetch) opened->Prefetch();
   return opened;
 }
 
 absl::Status FilterReader::Verify() const {
-  return reader::BlockReader::Of(*this).Verify();
+  return internal::reader::BlockReader::Of(*this).Verify();
 }
 
 FilterBlockProperties FilterReader::properties() const {
-  return reader::BlockReader::Of(*this).properties();
+  return internal::reader::BlockReader::Of(*this).properties();
 }
 
 std::vector<FilterChunkInfo> FilterReader::Chunks() const {
-  return reader::BlockReader::Of(*this).Chunks();
+  return internal::reader::BlockReader::Of(*this).Chunks();
 }
 
 int64_t FilterReader::ChunkOf(const FilterKey& key) const {
-  reader::Lookup lookup;
-  reader::BlockReader::Of(*this).Locate(key, &lookup);
+  internal::reader::Lookup lookup;
+  internal::reader::BlockReader::Of(*this).Locate(key, &lookup);
   return lookup.location.is_in_chunk()
              ? static_cast<int64_t>(lookup.location.chunk())
              : -1;
 }
 
 bool FilterReader::is_within_capacity() const {
-  return reader::BlockReader::Of(*this).is_within_capacity();
+  return internal::reader::BlockReader::Of(*this).is_within_capacity();
 }
 
 uint64_t FilterReader::file_id() const {
-  return reader::BlockReader::Of(*this).file_id();
+  return internal::reader::BlockReader::Of(*this).file_id();
 }
 
 FilterStatsSnapshot FilterReader::stats() const {
-  return reader::BlockReader::Of(*this).stats();
+  return internal::reader::BlockReader::Of(*this).stats();
 }
 
 std::vector<uint32_t> FilterReader::LoadedSteps() const {
-  return reader::BlockReader::Of(*this).LoadedSteps();
+  return internal::reader::BlockReader::Of(*this).LoadedSteps();
 }
 
 }  // namespace rowbloom

@@ -128,7 +128,7 @@ std::string FilterStatsSnapshot::ToString() const {
   return out;
 }
 
-namespace reader {
+namespace internal::reader {
 
 void CountedFiles::Open(const FileCounters* counters, uint64_t file_id,
                         int level, std::string_view name) {
@@ -183,14 +183,15 @@ std::vector<FilterStats::File> CountedFiles::Files() const {
 }
 
 CountedFiles::~CountedFiles() {
-  RB_CHECK_MSG(files_.empty(),
-               "a FilterStats is destroyed before a FilterReader that uses "
-               "it; declare the statistics first");
+  RB_CHECK(files_.empty(),
+           "a FilterStats is destroyed before a FilterReader that uses "
+           "it; declare the statistics first");
 }
 
-}  // namespace reader
+}  // namespace internal::reader
 
-FilterStats::FilterStats() : files_(std::make_unique<reader::CountedFiles>()) {}
+FilterStats::FilterStats()
+    : files_(std::make_unique<internal::reader::CountedFiles>()) {}
 FilterStats::~FilterStats() = default;
 
 void FilterStats::Add(FilterCounter counter, uint64_t delta, int level) {

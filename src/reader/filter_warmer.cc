@@ -19,37 +19,37 @@ namespace {
 class FilterWarmer final : public FilterChunkObserver {
  public:
   FilterWarmer(FilterCache* cache, const FilterWarmerOptions& options)
-      : cache_(cache::ChunkCache::Of(*cache)), options_(options) {
-    RB_CHECK_MSG(
-        options.file_id != 0 && cache::CheckFileId(options.file_id).ok(),
-        "NewFilterWarmer(): file_id must be 1 to 2^63 - 1");
+      : cache_(internal::cache::ChunkCache::Of(*cache)), options_(options) {
+    RB_CHECK(options.file_id != 0 &&
+                 internal::cache::CheckFileId(options.file_id).ok(),
+             "NewFilterWarmer(): file_id must be 1 to 2^63 - 1");
   }
 
   void OnChunk(uint64_t chunk, uint64_t offset,
                const EncodedFilter& filter) override {
-    reader::UnitPtrs units;
+    internal::reader::UnitPtrs units;
     size_t unit = 0;
     for (const std::string_view bytes : filter.UnitViews()) {
-      auto buffer =
-          std::make_shared<cache::ChunkBytes>(bytes.size(), cache_.memory());
+      auto buffer = std::make_shared<internal::cache::ChunkBytes>(
+          bytes.size(), cache_.memory());
       std::copy(bytes.begin(), bytes.end(), buffer->bytes());
       units[unit++] = std::move(buffer);
     }
     const uint32_t steps = FilterSteps(filter.descriptor);
-    auto resident = reader::ResidentChunk::Make(
+    auto resident = internal::reader::ResidentChunk::Make(
         {offset, filter.descriptor, 0, identity_}, steps, units, Kernel::kBest,
         nullptr, static_cast<size_t>(chunk));
     if (!resident.ok()) return;  // A reader would refuse it as well.
     cache_.PutChunk(
         {options_.file_id, chunk}, *std::move(resident),
-        reader::ResidentChunk::ChargeBytes(filter.descriptor, steps),
+        internal::reader::ResidentChunk::ChargeBytes(filter.descriptor, steps),
         options_.priority, /*shortcut=*/nullptr);
   }
 
   void OnFinish(uint64_t identity) override { identity_->store(identity); }
 
  private:
-  cache::ChunkCache& cache_;
+  internal::cache::ChunkCache& cache_;
   const FilterWarmerOptions options_;
   // All chunks share it. As long as it is 0, no reader takes them for its own.
   const std::shared_ptr<std::atomic<uint64_t>> identity_ =
@@ -60,6 +60,7 @@ class FilterWarmer final : public FilterChunkObserver {
 
 std::unique_ptr<FilterChunkObserver> NewFilterWarmer(
     FilterCache* cache, const FilterWarmerOptions& options) {
+  RB_CHECK(cache != nullptr, "NewFilterWarmer(): cache is null");
   return std::make_unique<FilterWarmer>(cache, options);
 }
 

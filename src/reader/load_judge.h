@@ -35,7 +35,7 @@
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/load_rules.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 
 // The share of the data reads for absent keys that the steps above `from`, up
 // to `to`, save.
@@ -237,6 +237,6 @@ inline uint32_t LoadJudge::StepsToGrow(const Candidate& candidate,
   return pays ? wanted : steps;
 }
 
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader
 
 #endif  // ROWBLOOM_READER_LOAD_JUDGE_H_

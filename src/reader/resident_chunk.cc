@@ -14,7 +14,7 @@
 #include "util/engine_call.h"
 #include "util/source_read.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 
 namespace {
 
@@ -225,4 +225,4 @@ void ReadAll(absl::Span<PendingLoad> loads) {
   }
 }
 
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader

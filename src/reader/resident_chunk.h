@@ -27,7 +27,7 @@
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/io.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 
 class LoadJudge;
 
@@ -165,6 +165,6 @@ struct PendingLoad {
 // one source are one read if they follow each other in `loads`.
 void ReadAll(absl::Span<PendingLoad> loads);
 
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader
 
 #endif  // ROWBLOOM_READER_RESIDENT_CHUNK_H_

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// RB_CHECK detects a caller's mistake and is always on. RB_DCHECK detects our
-// own and is on if NDEBUG is not defined. Neither ever checks bytes from
-// outside.
-// RB_CHECK_MSG prints a message instead of the condition: name the call that
-// is wrong as the caller wrote it, and the remedy.
+// RB_CHECK detects a caller's mistake and is always on. Its message is read by
+// someone without our sources: name the call that is wrong as the caller wrote
+// it, and the remedy. RB_DCHECK detects our own mistake and is on if NDEBUG is
+// not defined. Neither ever checks bytes from outside.
 
 #ifndef ROWBLOOM_UTIL_CHECK_H_
 #define ROWBLOOM_UTIL_CHECK_H_
@@ -23,16 +22,15 @@ namespace rowbloom::util {
 
 }  // namespace rowbloom::util
 
-#define RB_CHECK_MSG(condition, message)                            \
+#define RB_CHECK(condition, message)                                \
   (__builtin_expect(!(condition), 0)                                \
        ? ::rowbloom::util::CheckFailed(__FILE__, __LINE__, message) \
        : static_cast<void>(0))
-#define RB_CHECK(condition) RB_CHECK_MSG(condition, #condition)
 
 #ifdef NDEBUG
 #define RB_DCHECK(condition) static_cast<void>(sizeof(!(condition)))
 #else
-#define RB_DCHECK(condition) RB_CHECK(condition)
+#define RB_DCHECK(condition) RB_CHECK(condition, #condition)
 #endif
 
 #endif  // ROWBLOOM_UTIL_CHECK_H_

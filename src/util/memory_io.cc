@@ -7,6 +7,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "rowbloom/io.h"
+#include "util/check.h"
 
 namespace rowbloom {
 namespace {
@@ -55,6 +56,7 @@ std::unique_ptr<RandomAccessSource> NewMemorySource(std::string_view bytes,
 }
 
 std::unique_ptr<ByteSink> NewStringSink(std::string* out) {
+  RB_CHECK(out != nullptr, "NewStringSink(): out is null");
   return std::make_unique<StringSink>(out);
 }
 

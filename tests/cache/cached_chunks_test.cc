@@ -9,7 +9,7 @@
 #include "rowbloom/filter_cache.h"
 #include "util/epoch.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 namespace {
 
 constexpr size_t kChunks = 3;
@@ -61,4 +61,4 @@ TEST_F(CachedChunksTest, AChunkThatWasFoundStaysAndOneThatWasNotIsEvicted) {
 }
 
 }  // namespace
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache

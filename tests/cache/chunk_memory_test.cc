@@ -13,7 +13,7 @@
 
 #include "testing/keys.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 namespace {
 
 constexpr size_t kMiB = 1 << 20;
@@ -169,4 +169,4 @@ TEST(ChunkBytes, LieOnCacheLines) {
 }
 
 }  // namespace
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache

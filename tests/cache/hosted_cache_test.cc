@@ -16,7 +16,7 @@
 #include "rowbloom/host_cache.h"
 #include "testing/engine_cache.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 namespace {
 
 constexpr size_t kCapacity = 10000;
@@ -146,4 +146,4 @@ TEST(ThrowingHostDeathTest, AnExceptionOfTheHostEndsTheProcess) {
 }
 
 }  // namespace
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache

@@ -10,7 +10,7 @@
 #include "rowbloom/filter_cache.h"
 #include "testing/threads.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 namespace {
 
 using Answer = FilterAnswer;
@@ -183,4 +183,4 @@ TEST(LoadLedgerThreads, LosesNoCount) {
 }
 
 }  // namespace
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache

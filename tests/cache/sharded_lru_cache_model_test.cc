@@ -22,7 +22,7 @@
 #include "rowbloom/filter_cache.h"
 #include "util/epoch.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 namespace {
 
 constexpr size_t kNone = SIZE_MAX;
@@ -497,4 +497,4 @@ TEST(ShardedLruCacheModel, Agrees) {
 }
 
 }  // namespace
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache

@@ -17,7 +17,7 @@
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 namespace {
 
 constexpr size_t kOverhead = kEntryOverheadBytes;
@@ -252,9 +252,9 @@ using LruDeathTest = LruTest;
 TEST_F(LruDeathTest, DestroyingTheCacheUnderAHandleIsChecked) {
   MakeCache(2 * kEntry);
   Handle* held = Insert(0);
-  EXPECT_DEATH(cache_.reset(), "check failed");
+  EXPECT_DEATH(cache_.reset(), "before a handle of it is released");
   cache_->Erase(Key(0));
-  EXPECT_DEATH(cache_.reset(), "check failed");
+  EXPECT_DEATH(cache_.reset(), "before a handle of it is released");
   cache_->Release(held);
 }
 
@@ -271,7 +271,7 @@ TEST_F(LruDeathTest, ReleasingTwiceIsCheckedWhileTheEntryLives) {
   MakeCache(2 * kEntry);
   Handle* held = Insert(0);
   cache_->Release(held);
-  EXPECT_DEATH(cache_->Release(held), "check failed");
+  EXPECT_DEATH(cache_->Release(held), "has been released before");
 }
 
 TEST_F(LruTest, OneShardThatWasAskedForTakesAnEntryOfAllItsCapacity) {
@@ -288,4 +288,4 @@ TEST_F(LruDeathTest, ShardBitsOutOfRangeAreChecked) {
 }
 
 }  // namespace
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache

@@ -20,7 +20,7 @@
 #include "testing/threads.h"
 #include "util/epoch.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 namespace {
 
 constexpr uint64_t kSharedFiles = 4;
@@ -210,4 +210,4 @@ INSTANTIATE_TEST_SUITE_P(Settings, CacheThreads,
                                            Setting{1, 10, 2, true}));
 
 }  // namespace
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache

@@ -16,7 +16,7 @@
 #include "cache/cached_chunks.h"
 #include "rowbloom/filter_cache.h"
 
-namespace rowbloom::cache {
+namespace rowbloom::internal::cache {
 
 // Counts how often each value, by number, was destroyed.
 class Deaths {
@@ -83,6 +83,6 @@ inline size_t NumberOf(const FilterCache& cache, FilterCache::Handle* handle) {
   return NumberOf(cache.ValueOf(handle));
 }
 
-}  // namespace rowbloom::cache
+}  // namespace rowbloom::internal::cache
 
 #endif  // ROWBLOOM_TESTS_CACHE_TRACKED_VALUE_H_

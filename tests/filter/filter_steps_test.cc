@@ -204,10 +204,11 @@ TEST(FilterStepsDeathTest, StepsAreAtLeastOneAndNoMoreThanThereAre) {
   Random random(71);
   const FilterDescriptor descriptor =
       Build("compact", 10, RandomDigests(&random, 100)).descriptor;
-  EXPECT_DEATH(FilterAtStep(descriptor, 0), "check failed");
-  EXPECT_DEATH(FilterAtStep(descriptor, 11), "check failed");
+  EXPECT_DEATH(FilterAtStep(descriptor, 0), "steps must be 1 to");
+  EXPECT_DEATH(FilterAtStep(descriptor, 11), "steps must be 1 to");
   char out = 0;
-  EXPECT_DEATH(CopyUnitAtStep(descriptor, 5, 1, "torn", &out), "check failed");
+  EXPECT_DEATH(CopyUnitAtStep(descriptor, 5, 1, "torn", &out),
+               "no such step or unit");
 }
 
 }  // namespace

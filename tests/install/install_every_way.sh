@@ -131,6 +131,17 @@ consumers() {
       by_pkg_config "$prefix" "$compiler" rowbloom consumer.cc \
       "-std=c++17 -Wall -Wextra -Wpedantic -Werror $work/all_headers.cc" \
       -std=c++17 "-std=c++17 $no_frills" -std=c++20 "-std=c++20 $no_frills"
+    way "$kind: under sanitizers, $compiler" under_sanitizers \
+      "$prefix" "$compiler"
+  done
+}
+
+under_sanitizers() {
+  local program
+  for program in ../../examples/{quick_start,embed_in_flush}.cc consumer.cc; do
+    by_pkg_config "$1" "$2" rowbloom "$program" \
+      "-std=c++17 -fsanitize=address,undefined -fno-sanitize-recover=all" \
+      "-std=c++17 -fsanitize=thread"
   done
 }
 
@@ -247,10 +258,11 @@ exports_only_the_api() {
     others=$(grep -Ev "^_Z(T[A-Z]|Z|GVZ)?NK?8rowbloom([0-9]+k?[A-Z]|[a-z]{2})" \
       "$work/symbols" | grep -Ev \
       "^_ZN8rowbloom4util(11ReadExactlyE|8internal(12global_epoch|\
-13thread_record|16guards_are_light|19AcquireThreadRecord)E)|\
+13thread_record|15CallOrTerminate|16guards_are_light|19AcquireThreadRecord)E)|\
 ^_ZN8rowbloom6plugin(14ReportBudgetOf|17ReadSstProperties|\
 19CheckRocksDbRelease|20ReadListedProperties)E" || true)
     [ -z "$others" ] || fail "$library exports" "$(c++filt <<<"$others")"
+    ! grep 4Impl "$work/symbols" || fail "$library exports private classes"
   done
   nm -D --defined-only "$(libraries "$work/prefix.shared")/librowbloom.so" |
     grep ' _ZN8rowbloom7VersionEv$'

@@ -167,8 +167,8 @@ TEST(KeyCodec, TextFormsRoundTrip) {
 }
 
 TEST(KeyCodecDeathTest, ARowOfAnotherSizeThanThereCanBeIsTheCallersMistake) {
-  EXPECT_DEATH(KeyCodec::FixedRow(0), "check failed");
-  EXPECT_DEATH(KeyCodec::FixedRow(KeyCodec::kMaxRowSize + 1), "check failed");
+  EXPECT_DEATH(KeyCodec::FixedRow(0), "a row has 1 to 1048576 bytes");
+  EXPECT_DEATH(KeyCodec::FixedRow(KeyCodec::kMaxRowSize + 1), "a row has 1 to");
   KeyCodec::FixedRow(1);
   KeyCodec::FixedRow(KeyCodec::kMaxRowSize);
 }

@@ -31,6 +31,7 @@ DECLARATIONS = {
     "filter/blocked_bloom/blocked_bloom_kernel.h",
     "filter/units.h",
     "util/check.h",
+    "util/engine_call.h",
     "util/source_read.h",
 }
 ROW = re.compile(r"\| (hit|miss)\b[^|]*\|(.*)\|")

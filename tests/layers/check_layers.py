@@ -234,6 +234,13 @@ class Checker:
             self.report(path, 1, f"{other} has the same include guard")
 
     def check_namespace(self, path, lines):
+        if path.parts[0] == "include":
+            for number, line in enumerate(lines, 1):
+                opened = NAMESPACE.match(line)
+                if opened and opened[1].split("::")[1:2] not in ([],
+                                                                 ["internal"]):
+                    self.report(path, number, "a user's name may be the same: "
+                                "declare it in rowbloom::internal")
         if (path.parts[0] not in NAMESPACED or PUBLIC.fullmatch(path.as_posix())
                 or path.as_posix() in IN_ROWBLOOM):
             return
@@ -241,7 +248,13 @@ class Checker:
                 else path.parts[1])
         for number, line in enumerate(lines, 1):
             opened = NAMESPACE.match(line)
-            if opened and opened[1].split("::")[:2] != ["rowbloom", room]:
+            if not opened:
+                continue
+            # `internal` is for rooms that a public header names.
+            names = opened[1].split("::")
+            if names[1:2] == ["internal"]:
+                del names[1]
+            if names[:2] != ["rowbloom", room]:
                 self.report(path, number,
                             f"private names belong in rowbloom::{room}")
 

@@ -259,6 +259,17 @@ class CheckLayers(unittest.TestCase):
                               f"{path}:5", f"belong in rowbloom::{room}")
             self.assertEqual(self.problems({
                 path: text(guard, f"rowbloom::{room}")}), [])
+            self.assertEqual(self.problems({
+                path: text(guard, f"rowbloom::internal::{room}")}), [])
+
+    def test_users_name_in_a_public_header(self):
+        def text(space):
+            return header("ROWBLOOM_VERSION_H_") + f"namespace {space} {{\n}}\n"
+        path = "include/rowbloom/version.h"
+        self.assert_found({path: text("rowbloom::cache")},
+                          f"{path}:5", "a user's name may be the same")
+        self.assertEqual(self.problems({
+            path: text("rowbloom::internal::cache")}), [])
 
     def test_81_columns(self):
         self.assert_found({"src/util/cpu.cc": SPDX + "/" * 81},

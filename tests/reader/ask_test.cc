@@ -135,7 +135,7 @@ TEST_P(AskOneChunk, ManyOffersOfOneReadLoadItOnce) {
                 FilterAnswer::kMaybe);
     }
     EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 1u);
-    EXPECT_EQ(cache::ChunkCache::Of(*cache).ledger().loaded_bytes(),
+    EXPECT_EQ(internal::cache::ChunkCache::Of(*cache).ledger().loaded_bytes(),
               loads[0].size_bytes);
   }
 }

@@ -116,7 +116,8 @@ TEST_P(ColdBatchTest, ReadsEachChunkOnceAndAllTogether) {
   EXPECT_THAT(file.source.reads(), ElementsAre(ReadRange{0, size}));
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], rows.size());
   EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoadBytes], size);
-  EXPECT_EQ(cache::ChunkCache::Of(*cache).ledger().loaded_bytes(), size);
+  EXPECT_EQ(internal::cache::ChunkCache::Of(*cache).ledger().loaded_bytes(),
+            size);
 }
 
 TEST(FilterReaderBatch, LookupsThatHadToLoadCountAsMisses) {
@@ -145,7 +146,8 @@ TEST(FilterReaderBatch, MayOverdrawTheLedgerByOneLoadOnly) {
   ASSERT_GT(reader->properties().filter_size_bytes, 3 * kCapacity);
   const std::vector<std::string> rows = FirstRows(*reader);
   const std::vector<FilterKey> keys = testing::RowKeys(rows);
-  const cache::LoadLedger& ledger = cache::ChunkCache::Of(*cache).ledger();
+  const internal::cache::LoadLedger& ledger =
+      internal::cache::ChunkCache::Of(*cache).ledger();
   for (int i = 0; i < 100; ++i) {
     testing::Ask(*reader, keys);
     // Lookups of present rows save nothing.

@@ -15,7 +15,7 @@
 #include "testing/filters.h"
 #include "util/digest.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 namespace {
 
 using ::testing::Each;
@@ -280,4 +280,4 @@ TEST_F(ChunkLoaderTest, AReadThatFailsFailsAllThatItWasFor) {
 }
 
 }  // namespace
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader

@@ -18,7 +18,7 @@
 #include "testing/threads.h"
 
 namespace rowbloom {
-namespace reader {
+namespace internal::reader {
 
 // FilterStats has a friend of this name.
 class BlockReader {
@@ -32,7 +32,7 @@ class BlockReader {
   }
 };
 
-}  // namespace reader
+}  // namespace internal::reader
 
 namespace {
 
@@ -43,9 +43,10 @@ class OpenFile {
   OpenFile(FilterStats* stats, uint64_t file_id, int level,
            std::string_view name = "f.sst")
       : stats_(stats) {
-    reader::BlockReader::Open(stats, &counters_, file_id, level, name);
+    internal::reader::BlockReader::Open(stats, &counters_, file_id, level,
+                                        name);
   }
-  ~OpenFile() { reader::BlockReader::Close(stats_, &counters_); }
+  ~OpenFile() { internal::reader::BlockReader::Close(stats_, &counters_); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
@@ -64,7 +65,7 @@ class OpenFile {
 
  private:
   FilterStats* const stats_;
-  reader::FileCounters counters_{/*answers_prefixes=*/true};
+  internal::reader::FileCounters counters_{/*answers_prefixes=*/true};
 };
 
 TEST(FilterStatsFiles, AreSummedByLevel) {

@@ -9,7 +9,7 @@
 #include "gtest/gtest.h"
 #include "util/epoch.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 namespace {
 
 // One in sixteen is also a sample among every nth lookup, for any n, so that
@@ -59,4 +59,4 @@ TEST(FileCounters, AThreadsOwnCountersAreTheSame) {
 }
 
 }  // namespace
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader

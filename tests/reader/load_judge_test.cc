@@ -15,7 +15,7 @@
 #include "rowbloom/filter.h"
 #include "testing/keys.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 namespace {
 
 using Answer = FilterAnswer;
@@ -248,4 +248,4 @@ TEST(LoadRules, HaveTheValuesThatWereMeasured) {
 }
 
 }  // namespace
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader

@@ -85,7 +85,8 @@ TEST_P(LoadingTest, APrefetchReadsNoMoreThanTheCacheHasRoomFor) {
     EXPECT_LE(counting_.read_bytes(), capacity + (16u << 10));
     EXPECT_LE(cache_->GetUsage().usage_bytes, capacity);
   }
-  EXPECT_GT(cache::ChunkCache::Of(*cache_).ledger().loaded_bytes(), 0u);
+  EXPECT_GT(internal::cache::ChunkCache::Of(*cache_).ledger().loaded_bytes(),
+            0u);
 }
 
 TEST_P(LoadingTest, APrefetchReadsNothingThatAClosedReaderLeft) {

@@ -10,6 +10,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
+#include "rowbloom/filter_warmer.h"
 
 namespace rowbloom {
 namespace {
@@ -73,6 +74,14 @@ TEST_F(ReaderMisuseDeathTest, AQuestionWithoutAReaderNamesTheCall) {
   const FilterQuestion question;
   EXPECT_DEATH(FilterReader::MayContain({&question, 1}, &answer),
                "a question without a reader or a key");
+}
+
+TEST_F(ReaderMisuseDeathTest, NullPointersNameTheCall) {
+  // It does not depend on what is in memory.
+  const auto reader = testing::OpenOrDie(source_.get(), {});
+  EXPECT_DEATH(reader->Ask(FilterKey::Row("row"), nullptr), "load is null");
+  EXPECT_DEATH(NewFilterWarmer(nullptr, {1}), "cache is null");
+  EXPECT_DEATH(NewStringSink(nullptr), "out is null");
 }
 
 // Calls `call`, as an engine that believes that exceptions of its own come back

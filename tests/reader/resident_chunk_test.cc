@@ -16,7 +16,7 @@
 #include "rowbloom/filter.h"
 #include "testing/keys.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 namespace {
 
 class ResidentChunkTest : public ::testing::Test {
@@ -169,4 +169,4 @@ TEST_F(ResidentChunkTest, AnotherReadersJudgeMakesItShrink) {
 }
 
 }  // namespace
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader

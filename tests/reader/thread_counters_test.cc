@@ -11,7 +11,7 @@
 #include "reader/file_counters.h"
 #include "testing/threads.h"
 
-namespace rowbloom::reader {
+namespace rowbloom::internal::reader {
 namespace {
 
 using Values = std::array<uint64_t, ThreadCounters::kCounters>;
@@ -103,4 +103,4 @@ TEST(ThreadCountersThreads, ComeAndGoBesideOthers) {
 }
 
 }  // namespace
-}  // namespace rowbloom::reader
+}  // namespace rowbloom::internal::reader

@@ -406,7 +406,8 @@ void CopyUnit(const FilterDescriptor& descriptor, uint32_t planes, uint32_t u,
               std::string_view bytes, char* out) {
   const CompactLayout from = LayoutOf(descriptor);
   const CompactLayout to = WithPlanes(from, planes);
-  RB_CHECK(u < to.planes.unit_count());
+  RB_CHECK(u < to.planes.unit_count(),
+           "CopyUnitAtStep(): the cut filter does not have the unit");
   if (to.planes.IsFullUnit(u)) {
     std::memcpy(out, bytes.data(), bytes.size());
     return;

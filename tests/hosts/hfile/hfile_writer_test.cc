@@ -212,7 +212,7 @@ TEST(HFileWriterDeathTest, ASecondFinishIsTheCallersMistake) {
   const auto sink = NewStringSink(&bytes);
   const auto writer = *HFileWriter::Make({}, sink.get());
   EXPECT_EQ(writer->Finish(), absl::OkStatus());
-  EXPECT_DEATH((void)writer->Finish(), "check failed");
+  EXPECT_DEATH((void)writer->Finish(), "Finish.. was called twice");
 }
 
 TEST(HFileWriter, WritesMetaBlocksThatAreReadByTheirNames) {

@@ -27,9 +27,9 @@
 namespace rowbloom {
 namespace {
 
-using cache::Deaths;
-using cache::NumberOf;
-using cache::TrackedValue;
+using internal::cache::Deaths;
+using internal::cache::NumberOf;
+using internal::cache::TrackedValue;
 using testing::CountingSource;
 using testing::EvenRows;
 using testing::NumberedRow;

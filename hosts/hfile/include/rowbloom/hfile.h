@@ -251,7 +251,7 @@ class HFileReader {
   // are kept, exceed the size of the file by 64 MiB.
   absl::Status Verify(bool with_keys) const;
 
-  class Impl;  // Opaque.
+  class ROWBLOOM_HIDDEN Impl;  // Opaque.
 
  private:
   explicit HFileReader(std::unique_ptr<Impl> impl);

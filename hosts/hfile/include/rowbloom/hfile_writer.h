@@ -120,7 +120,7 @@ class HFileWriter {
   absl::Status Finish();
 
  private:
-  class Impl;
+  class ROWBLOOM_HIDDEN Impl;
   explicit HFileWriter(std::unique_ptr<Impl> impl);
 
   const std::unique_ptr<Impl> impl_;
