@@ -49,14 +49,14 @@ FilterCache::Handle* BlockReader::HoldInTable(size_t chunk) const {
 bool BlockReader::WantsLoad(size_t chunk, uint64_t planned_bytes,
                             FilterLoad* load) const {
   const FilterDescriptor descriptor = index().DescriptorOf(chunk);
-  uint32_t steps = FilterSteps(descriptor);
-  if (!always_loads_) {
-    steps = judge_->StepsToLoad({chunk, &descriptor, chunks_.RoomFor(chunk)},
+  const uint32_t steps =
+      always_loads_
+          ? FilterSteps(descriptor)
+          : judge_->StepsToLoad({chunk, &descriptor, chunks_.RoomFor(chunk)},
                                 planned_bytes);
-    if (steps == 0) {
-      chunks_.PauseUnlessPaused(chunk, judge_->rules().declined_pause);
-      return false;
-    }
+  if (steps == 0 && !always_loads_) {
+    chunks_.PauseUnlessPaused(chunk, judge_->rules().declined_pause);
+    return false;
   }
   *load = loader_.LoadOf(chunk, steps);
   return true;

@@ -183,12 +183,15 @@ inline void LoadJudge::CountOutcomes(std::atomic<uint32_t>* count,
 inline uint32_t LoadJudge::AffordableSteps(const Candidate& candidate,
                                            uint32_t steps) const {
   const FilterDescriptor& descriptor = *candidate.descriptor;
+  const cache::Room& room = candidate.room;
+  // To decode the descriptor would be most of what such a lookup costs.
+  if (sizeof(ResidentChunk) > room.max_charge_bytes) return 0;
   const uint32_t all = FilterSteps(descriptor);
   const auto charge = [&](uint32_t n) {
-    return ResidentChunk::ChargeBytes(descriptor, n);
+    return n == all ? ResidentChunk::ChargeBytes(descriptor)
+                    : ResidentChunk::ChargeBytes(descriptor, n);
   };
   uint32_t most = all;
-  const cache::Room& room = candidate.room;
   while (most > 0 && charge(most) > room.max_charge_bytes) --most;
   if (most == 0) return 0;
   const size_t bytes = charge(most);

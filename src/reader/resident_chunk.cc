@@ -77,9 +77,12 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
 
 size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
                                   uint32_t steps) {
-  const FilterDescriptor cut = FilterAtStep(descriptor, steps);
-  return static_cast<size_t>(cut.total_size_bytes()) + sizeof(ResidentChunk) +
-         cut.unit_count * kUnitOverheadBytes;
+  return ChargeBytes(FilterAtStep(descriptor, steps));
+}
+
+size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor) {
+  return static_cast<size_t>(descriptor.total_size_bytes()) +
+         sizeof(ResidentChunk) + descriptor.unit_count * kUnitOverheadBytes;
 }
 
 double ResidentChunk::Worth() const {

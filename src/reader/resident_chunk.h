@@ -86,6 +86,8 @@ class alignas(64) ResidentChunk final : public cache::CachedFilter {
 
   // The charge in the cache for a chunk of `steps`.
   static size_t ChargeBytes(const FilterDescriptor& descriptor, uint32_t steps);
+  // The charge for all steps of the descriptor.
+  static size_t ChargeBytes(const FilterDescriptor& descriptor);
 
   double Worth() const override;
   std::unique_ptr<cache::CachedFilter> Shrunk(

@@ -150,14 +150,30 @@ bool CompactLayout::Decode(uint64_t parameters, uint64_t first_unit_size,
   // The size grows with the homes, by a plane or more for each.
   uint64_t low = 1;
   uint64_t high = std::min(kMaxHomes, first_unit_size / kPlaneSize);
-  while (low < high) {
-    layout->homes[0] = low + (high - low) / 2;
+  const auto narrow = [&](uint64_t homes) {
+    layout->homes[0] = homes;
     if (layout->UnitSize(0) < first_unit_size) {
-      low = layout->homes[0] + 1;
+      low = homes + 1;
     } else {
-      high = layout->homes[0];
+      high = homes;
     }
+  };
+  if (low < high) {
+    // The growth is linear but for rounding, so that few numbers are left.
+    const uint64_t planes_of_256 =
+        layout->planes.IsFullUnit(0)
+            ? 256 * kUnitPlanes
+            : 256 * layout->planes.lean + layout->planes.rich_share;
+    const uint64_t size_of_256 = kPlaneSize * planes_of_256 + 256 / 4;
+    layout->homes[0] = 1;
+    const uint64_t least = layout->UnitSize(0);
+    const uint64_t guess =
+        1 + (first_unit_size - std::min(first_unit_size, least)) * 256 /
+                size_of_256;
+    if (guess > 2 && guess - 2 < high) narrow(guess - 2);
+    if (guess + 2 > low && guess + 2 < high) narrow(guess + 2);
   }
+  while (low < high) narrow(low + (high - low) / 2);
   layout->homes[0] = low;
   // A number has one encoding, and layers have no gaps.
   return layout->UnitSize(0) == first_unit_size &&
