@@ -33,8 +33,8 @@
 // for a newer format, FailedPrecondition for a block that was written with
 // another secret, and the source's own errors. MayContain(), Ask() and Offer()
 // are lenient: a chunk that cannot be read answers "maybe" and is counted. A
-// lookup whose chunk is in memory does no I/O and allocates nothing; a batch
-// allocates.
+// lookup whose chunk is in memory does no I/O and allocates nothing; nor does a
+// batch, if all of its chunks are.
 //
 // Memory. The cache is charged for chunks and for readers: 400 bytes, the index
 // and properties of the block, and 38 bytes a chunk. Readers get half of the

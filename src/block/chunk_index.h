@@ -124,7 +124,9 @@ class ChunkIndex {
   Location FindByMark(std::string_view row) const {
     if (!HasCommonPrefix(row)) return Location::Nowhere();
     const uint64_t mark = MarkOf(row, common_prefix_size_);
-    if (mark >= last_mark_) return Location();
+    if (mark >= last_mark_) {
+      return mark > last_mark_ ? Location::Nowhere() : Location();
+    }
     const size_t at = FirstNotBefore(mark);
     return marks_[at] == mark ? Location() : Location::Before(at);
   }

@@ -18,6 +18,7 @@
 #include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
+#include "absl/types/span.h"
 #include "block/chunk_index.h"
 #include "cache/cached_chunks.h"
 #include "reader/file_counters.h"
@@ -90,6 +91,51 @@ class BlockReader final : public FilterReader {
   // CountIfSample() tells the judge what memory said, End() counts the answer.
   // `thread` is the calling one.
   void Locate(const FilterKey& key, LocatedKey* located) const;
+  // Locate(), by the marks of the index if these tell.
+  void LocateQuickly(const FilterKey& key, LocatedKey* located) const {
+    if (static_cast<uint8_t>(key.kind()) < plain_kinds_) {
+      located->location = index().FindByMark(key.row());
+      if (!located->location.is_anywhere()) {
+        located->digest = DigestOf(key);
+        return;
+      }
+    }
+    Locate(key, located);
+  }
+  // Answers questions as MayContain() does, up to the first whose lookup loads
+  // something or is a sample. Returns how many it has answered.
+  static size_t AskWhileQuick(absl::Span<const FilterQuestion> questions,
+                              bool* may_contain);
+  // The same for keys of this reader.
+  size_t AskWhileQuick(absl::Span<const FilterKey> keys,
+                       bool* may_contain) const;
+  // The size of all filters, rounded down to a power of two.
+  uint64_t approximate_size_bytes() const {
+    return uint64_t{1} << filter_size_log2_;
+  }
+  // Answers, and counts, a lookup whose key is in no chunk, or in one that is
+  // not in memory and paused. Otherwise, or for a prefix or a sample, it
+  // returns false and counts nothing.
+  bool AnswerWithoutFilter(const util::ThreadRecord& thread,
+                           const LocatedKey& key, bool* may_contain) const {
+    std::atomic<uint64_t>* const counters = counters_.OwnOf(thread);
+    if (counters == nullptr || key.prefix_level != LocatedKey::kNoPrefix) {
+      return false;
+    }
+    *may_contain = key.location.is_in_chunk();
+    if (*may_contain) return AnswersByPause(counters, key.location.chunk());
+    if (key.location.is_nowhere()) FileCounters::CountNo(counters);
+    return key.location.is_nowhere();
+  }
+  // Counts a lookup of a chunk in memory, and its answer.
+  void CountFound(util::ThreadRecord& thread, size_t chunk, int prefix_level,
+                  bool may_contain) const {
+    if (counters_.CountLookup(thread)) {
+      CountSample(chunk,
+                  may_contain ? FilterAnswer::kMaybe : FilterAnswer::kNo);
+    }
+    CountAnswer(thread, prefix_level, may_contain);
+  }
   void Begin(util::ThreadRecord& thread, Lookup* lookup) const {
     lookup->is_sample = counters_.CountLookup(thread);
   }
@@ -106,6 +152,13 @@ class BlockReader final : public FilterReader {
   ABSL_ATTRIBUTE_NOINLINE bool End(const Lookup& lookup) const {
     End(util::ThisThread(), lookup);
     return lookup.may_contain;
+  }
+
+  void CountAnswer(util::ThreadRecord& thread, int prefix_level,
+                   bool may_contain) const {
+    counters_.CountAnswer(thread, !may_contain);
+    if (prefix_level == LocatedKey::kNoPrefix) return;
+    counters_.CountPrefix(static_cast<size_t>(prefix_level), !may_contain);
   }
 
   // The chunk in memory if its shortcut leads to it, else nullptr. Call it
@@ -170,6 +223,18 @@ class BlockReader final : public FilterReader {
   // handles all cases.
   bool AskQuickly(const FilterKey& key, bool* may_contain) const;
   bool MayContainOrLoad(const FilterKey& key) const;
+  // Counts a lookup, and its answer "maybe", of a chunk that is not in memory
+  // and paused. Otherwise, or for a sample, it returns false and counts
+  // nothing.
+  bool AnswersByPause(std::atomic<uint64_t>* counters, size_t chunk) const {
+    if (has_held_filters_ || !chunks_.IsPaused(chunk) ||
+        !FileCounters::CountUnlessSample(counters)) {
+      return false;
+    }
+    chunks_.PauseEnds(chunk);
+    counters_.Add(FilterCounter::kUnloaded);
+    return true;
+  }
   FilterAnswer AskOrPlanLoad(const FilterKey& key, FilterLoad* load) const;
   // Asks the chunk in memory. Sets *load and returns true if a load would
   // answer, or more precision would pay.
@@ -212,7 +277,12 @@ class BlockReader final : public FilterReader {
   // such chunk of this block. A chunk without a shortcut gets this reader's.
   FilterCache::Handle* HoldInTable(size_t chunk) const;
 
-  // The digest under which the block's filters hold a key of this digest.
+  // The digest under which the block's filters hold a key of a plain kind.
+  KeyDigest DigestOf(const FilterKey& key) const {
+    return Stored(bloom_type_ == BloomType::kRow ? key.row_digest()
+                                                 : key.digest());
+  }
+  // The same for a key of this digest.
   KeyDigest Stored(KeyDigest digest) const {
     return has_secret_ ? rare_->mixer.Mix(digest) : digest;
   }
@@ -247,6 +317,7 @@ class BlockReader final : public FilterReader {
   const bool has_held_filters_;  // Some chunks need no load.
   bool is_charged_ = false;      // The cache had room for MemoryBytes().
   const Kernel kernel_;
+  const uint8_t filter_size_log2_;
   const ChunkLoader loader_;
   const std::unique_ptr<const Rare> rare_;  // nullptr for most.
   mutable cache::CachedChunks chunks_;
@@ -290,10 +361,7 @@ inline void BlockReader::Locate(const FilterKey& key,
 inline void BlockReader::End(util::ThreadRecord& thread,
                              const Lookup& lookup) const {
   if (!lookup.is_answered) counters_.Add(FilterCounter::kUnloaded);
-  counters_.CountAnswer(thread, !lookup.may_contain);
-  if (lookup.prefix_level == Lookup::kNoPrefix) return;
-  counters_.CountPrefix(static_cast<size_t>(lookup.prefix_level),
-                        !lookup.may_contain);
+  CountAnswer(thread, lookup.prefix_level, lookup.may_contain);
 }
 
 }  // namespace rowbloom::internal::reader

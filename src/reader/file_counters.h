@@ -96,7 +96,7 @@ class FileCounters {
     by_thread_.Add(thread, kNegatives, is_negative ? 1 : 0);
   }
   // OwnOf() returns the thread's counters of this file, nullptr if it has none
-  // yet. The next two functions count in these; CountUnlessSample() does not
+  // yet. The next three functions count in these; CountUnlessSample() does not
   // count a sample, and returns false.
   std::atomic<uint64_t>* OwnOf(const util::ThreadRecord& thread) {
     return by_thread_.OwnOf(thread);
@@ -106,6 +106,11 @@ class FileCounters {
     if (IsSample(count)) return false;
     own[kLookups].store(count, std::memory_order_release);
     return true;
+  }
+  // Counts a lookup that the index alone answers with "no".
+  static void CountNo(std::atomic<uint64_t>* own) {
+    ThreadCounters::Raise(own + kLookups);
+    ThreadCounters::Raise(own + kNegatives);
   }
   // Adds 0 or 1: a store whose address depends on the answer would delay the
   // loads of the next lookup.

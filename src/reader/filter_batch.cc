@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "absl/container/inlined_vector.h"
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "reader/block_reader.h"
 #include "reader/resident_chunk.h"
@@ -20,13 +20,13 @@ namespace rowbloom {
 namespace internal::reader {
 namespace {
 
-// The number of questions whose first reads of memory overlap.
-constexpr size_t kBlock = 32;
+// The number of questions whose reads of memory overlap.
+constexpr size_t kBlock = 64;
+// Lookups overlap in the processor by themselves as long as there are few, or
+// the filters are in a cache of its own.
+constexpr size_t kFewQuestions = 4;
+constexpr uint64_t kNearBytes = 6 << 20;
 
-struct LocatedQuestion {
-  const BlockReader* reader = nullptr;
-  LocatedKey key;
-};
 // A question on the way to its answer.
 struct Question {
   const BlockReader* reader = nullptr;
@@ -35,52 +35,84 @@ struct Question {
 };
 using Questions = absl::Span<Question>;
 
-// Answers up to kBlock questions whose chunk has a shortcut; the others go to
-// *missing. reader_of() knows what is behind a FilterReader.
-template <typename ReaderOf>
-void AskBlock(absl::Span<const FilterQuestion> asked, ReaderOf reader_of,
-              bool* may_contain, std::vector<Question>* missing) {
-  const size_t size = asked.size();
-  std::array<LocatedQuestion, kBlock> questions;
-  std::array<const FilterView*, kBlock> views;
+// A question whose chunk has a shortcut. It has no initializers: a block has
+// room for many, of which few may be used.
+struct FoundQuestion {
+  const BlockReader* reader;
+  const FilterView* view;
+  uint64_t digest;
+  size_t chunk;
+  size_t number;  // In the block.
+  int prefix_level;
+};
+
+// Answers a question unless its chunk has to be looked for in the cache's table
+// or to be loaded: that question goes to *missing.
+void AskOne(const FilterQuestion& asked, bool* may_contain,
+            std::vector<Question>* missing) {
+  const BlockReader& reader = BlockReader::Of(*asked.reader);
   util::ThreadRecord& thread = util::ThisThread();
+  Lookup lookup;
+  reader.Locate(*asked.key, &lookup);
+  reader.Begin(thread, &lookup);
+  if (!lookup.location.is_in_chunk()) {
+    lookup.TakeAnswerOfIndex();
+  } else {
+    const util::EpochGuard guard(thread);
+    const ResidentChunk* const chunk = reader.Find(lookup.location.chunk());
+    if (chunk != nullptr) {
+      lookup.Ask(chunk->view());
+      reader.CountIfSample(lookup);
+    }
+  }
+  if (!lookup.is_answered && reader.NeedsNoLoad(lookup.location.chunk())) {
+    reader.AskHeld(&lookup);
+  }
+  if (!lookup.is_answered) {
+    missing->push_back({&reader, may_contain, lookup});
+    return;
+  }
+  *may_contain = lookup.may_contain;
+  reader.End(thread, lookup);
+}
+
+// Answers up to kBlock questions; asked(i) is one of them.
+template <typename Asked>
+void AskBlock(size_t size, const Asked& asked, bool* may_contain,
+              std::vector<Question>* missing) {
+  std::array<FoundQuestion, kBlock> found;
+  std::array<uint8_t, kBlock> others;
+  size_t found_count = 0;
+  size_t other_count = 0;
   {
+    util::ThreadRecord& thread = util::ThisThread();
     const util::EpochGuard guard(thread);
     // The memory that one question waits for arrives while others are prepared.
     for (size_t i = 0; i < size; ++i) {
-      LocatedQuestion& q = questions[i];
-      q.reader = reader_of(*asked[i].reader);
-      q.reader->Locate(*asked[i].key, &q.key);
-      views[i] = nullptr;
-      if (!q.key.location.is_in_chunk()) continue;
-      const ResidentChunk* const chunk = q.reader->Find(q.key.location.chunk());
-      if (chunk == nullptr) continue;
-      views[i] = &chunk->view();
-      views[i]->Prefetch(q.key.digest);
+      const BlockReader& reader = BlockReader::Of(*asked(i).reader);
+      LocatedKey key;
+      reader.LocateQuickly(*asked(i).key, &key);
+      const ResidentChunk* const chunk = key.location.is_in_chunk()
+                                             ? reader.Find(key.location.chunk())
+                                             : nullptr;
+      if (chunk != nullptr) {
+        chunk->view().Prefetch(key.digest);
+        found[found_count++] = {
+            &reader, &chunk->view(),  key.digest.value, key.location.chunk(),
+            i,       key.prefix_level};
+      } else if (!reader.AnswerWithoutFilter(thread, key, &may_contain[i])) {
+        others[other_count++] = static_cast<uint8_t>(i);
+      }
     }
-    for (size_t i = 0; i < size; ++i) {
-      if (views[i] == nullptr) continue;
-      const LocatedQuestion& q = questions[i];
-      Lookup lookup{q.key};
-      lookup.Ask(*views[i]);
-      may_contain[i] = lookup.may_contain;
-      q.reader->Begin(thread, &lookup);
-      q.reader->CountIfSample(lookup);
-      q.reader->End(thread, lookup);
+    for (size_t i = 0; i < found_count; ++i) {
+      const FoundQuestion& q = found[i];
+      const bool answer = q.view->MayContain(KeyDigest{q.digest});
+      may_contain[q.number] = answer;
+      q.reader->CountFound(thread, q.chunk, q.prefix_level, answer);
     }
   }
-  for (size_t i = 0; i < size; ++i) {
-    if (views[i] != nullptr) continue;
-    const LocatedQuestion& q = questions[i];
-    Lookup lookup{q.key};
-    q.reader->Begin(thread, &lookup);
-    if (lookup.location.is_in_chunk()) {
-      missing->push_back({q.reader, &may_contain[i], lookup});
-      continue;
-    }
-    lookup.TakeAnswerOfIndex();
-    may_contain[i] = lookup.may_contain;
-    q.reader->End(thread, lookup);
+  for (size_t i = 0; i < other_count; ++i) {
+    AskOne(asked(others[i]), &may_contain[others[i]], missing);
   }
 }
 
@@ -94,10 +126,6 @@ void Ask(Questions group, const ResidentChunk& chunk) {
 bool AskMemory(Questions group, uint64_t planned_bytes, FilterLoad* load) {
   const BlockReader& reader = *group.front().reader;
   const size_t chunk = group.front().lookup.location.chunk();
-  if (reader.NeedsNoLoad(chunk)) {
-    for (Question& q : group) reader.AskHeld(&q.lookup);
-    return true;
-  }
   bool is_paused = false;
   const bool is_in_memory = reader.VisitUnlessPaused(
       chunk, [&](const ResidentChunk& resident) { Ask(group, resident); },
@@ -149,6 +177,53 @@ void AskMissing(std::vector<Question>* missing) {
   for (const Question& q : *missing) *q.may_contain = q.reader->End(q.lookup);
 }
 
+// True if blocks are faster than one question after the other. Adjacent
+// questions may have the same reader.
+bool PaysInBlocks(absl::Span<const FilterQuestion> questions) {
+  const FilterReader* last = nullptr;
+  uint64_t bytes = 0;
+  for (const FilterQuestion& asked : questions) {
+    RB_CHECK(
+        asked.reader != nullptr && asked.key != nullptr,
+        "FilterReader::MayContain(): a question without a reader or a key");
+    if (asked.reader == last) continue;
+    last = asked.reader;
+    bytes += BlockReader::Of(*last).approximate_size_bytes();
+  }
+  return bytes > kNearBytes;
+}
+
+// asked(i) is a question, ask_quickly(i) is AskWhileQuick() from there on.
+template <typename Asked, typename AskQuickly>
+void AskAll(size_t size, bool in_blocks, const Asked& asked,
+            const AskQuickly& ask_quickly, bool* may_contain) {
+  std::vector<Question> missing;
+  for (size_t begin = 0; in_blocks && begin < size; begin += kBlock) {
+    AskBlock(
+        std::min(kBlock, size - begin),
+        [&](size_t i) -> decltype(auto) { return asked(begin + i); },
+        may_contain + begin, &missing);
+  }
+  for (size_t i = 0; !in_blocks && i < size; ++i) {
+    i += ask_quickly(i);
+    if (i < size) AskOne(asked(i), &may_contain[i], &missing);
+  }
+  if (!missing.empty()) AskMissing(&missing);
+}
+
+ABSL_ATTRIBUTE_NOINLINE void AskAll(absl::Span<const FilterQuestion> questions,
+                                    bool* may_contain) {
+  AskAll(
+      questions.size(),
+      questions.size() > kFewQuestions && PaysInBlocks(questions),
+      [&](size_t i) -> const FilterQuestion& { return questions[i]; },
+      [&](size_t i) {
+        return BlockReader::AskWhileQuick(questions.subspan(i),
+                                          may_contain + i);
+      },
+      may_contain);
+}
+
 }  // namespace
 
 void BlockReader::Prefetch() const {
@@ -188,30 +263,28 @@ void BlockReader::Prefetch() const {
 
 void FilterReader::MayContain(absl::Span<const FilterKey> keys,
                               bool* may_contain) const {
-  absl::InlinedVector<FilterQuestion, 32> questions;
-  questions.reserve(keys.size());
-  for (const FilterKey& key : keys) questions.push_back({this, &key});
-  MayContain(questions, may_contain);
+  const auto& reader = internal::reader::BlockReader::Of(*this);
+  internal::reader::AskAll(
+      keys.size(),
+      keys.size() > internal::reader::kFewQuestions &&
+          reader.approximate_size_bytes() > internal::reader::kNearBytes,
+      [&](size_t i) {
+        return FilterQuestion{this, &keys[i]};
+      },
+      [&](size_t i) {
+        return reader.AskWhileQuick(keys.subspan(i), may_contain + i);
+      },
+      may_contain);
 }
 
 void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
                               bool* may_contain) {
-  for (const FilterQuestion& question : questions) {
-    RB_CHECK(question.reader != nullptr && question.key != nullptr,
-             "FilterReader::MayContain(): a question without a reader or "
-             "a key");
+  size_t done = 0;
+  if (questions.size() <= internal::reader::kFewQuestions) {
+    done = internal::reader::BlockReader::AskWhileQuick(questions, may_contain);
+    if (done == questions.size()) return;
   }
-  std::vector<internal::reader::Question> missing;
-  for (size_t begin = 0; begin < questions.size();
-       begin += internal::reader::kBlock) {
-    internal::reader::AskBlock(
-        questions.subspan(begin, internal::reader::kBlock),
-        [](const FilterReader& asked) {
-          return &internal::reader::BlockReader::Of(asked);
-        },
-        may_contain + begin, &missing);
-  }
-  if (!missing.empty()) internal::reader::AskMissing(&missing);
+  internal::reader::AskAll(questions.subspan(done), may_contain + done);
 }
 
 }  // namespace rowbloom

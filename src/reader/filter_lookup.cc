@@ -43,17 +43,44 @@ inline bool BlockReader::AskQuickly(const FilterKey& key,
   std::atomic<uint64_t>* const counters = counters_.OwnOf(*thread);
   if (counters == nullptr) return false;
   const block::Location location = loader_.index().FindByMark(key.row());
-  if (!location.is_in_chunk()) return false;
+  if (!location.is_in_chunk()) {
+    if (!location.is_nowhere()) return false;
+    FileCounters::CountNo(counters);
+    *may_contain = false;
+    return true;
+  }
   // Nothing that runs under a guard asks a reader.
   const util::EpochGuard guard(*thread, /*is_outermost=*/true);
   const ResidentChunk* const chunk = Find(location.chunk());
-  if (chunk == nullptr || !FileCounters::CountUnlessSample(counters)) {
-    return false;
+  if (chunk == nullptr) {
+    // Most lookups of a chunk whose load does not pay.
+    *may_contain = true;
+    return AnswersByPause(counters, location.chunk());
   }
-  *may_contain = chunk->view().MayContain(
-      Stored(bloom_type_ == BloomType::kRow ? key.row_digest() : key.digest()));
+  if (!FileCounters::CountUnlessSample(counters)) return false;
+  *may_contain = chunk->view().MayContain(DigestOf(key));
   FileCounters::CountAnswer(counters, !*may_contain);
   return true;
+}
+
+size_t BlockReader::AskWhileQuick(absl::Span<const FilterQuestion> questions,
+                                  bool* may_contain) {
+  size_t i = 0;
+  for (; i < questions.size(); ++i) {
+    const FilterQuestion& asked = questions[i];
+    RB_CHECK(
+        asked.reader != nullptr && asked.key != nullptr,
+        "FilterReader::MayContain(): a question without a reader or a key");
+    if (!Of(*asked.reader).AskQuickly(*asked.key, &may_contain[i])) break;
+  }
+  return i;
+}
+
+size_t BlockReader::AskWhileQuick(absl::Span<const FilterKey> keys,
+                                  bool* may_contain) const {
+  size_t i = 0;
+  while (i < keys.size() && AskQuickly(keys[i], &may_contain[i])) ++i;
+  return i;
 }
 
 bool BlockReader::MayContain(const FilterKey& key) const {

@@ -49,6 +49,12 @@ uint8_t PlainKinds(const block::BlockProperties& properties) {
   return is_plain ? static_cast<uint8_t>(FilterKey::Kind::kPrefix) : 0;
 }
 
+uint8_t Log2(uint64_t value) {
+  uint8_t log2 = 0;
+  while (value >>= 1) ++log2;
+  return log2;
+}
+
 bool AnswersPrefixes(const block::BlockProperties& properties) {
   return properties.key_codec.has_value() ||
          properties.bloom_type == BloomType::kRowPrefixFixedLength;
@@ -157,6 +163,8 @@ BlockReader::BlockReader(const RandomAccessSource* source,
       has_held_filters_(tail.block.has_empty_filters ||
                         !tail.block.index.filter().empty()),
       kernel_(options.kernel),
+      filter_size_log2_(
+          Log2(tail.block.index.OffsetOf(tail.block.index.size()))),
       loader_(source, tail.offset, std::move(tail.block),
               ChunkCache::Of(*options.cache).memory()),
       rare_(MakeRare(std::move(own_cache), tail.properties, options.secret)),

@@ -55,6 +55,23 @@ TEST_P(FilterReaderAllocation, ALookupOnACacheHitDoesNoIoAndAllocatesNothing) {
   EXPECT_EQ(file_.source.read_count(), 0u);
 }
 
+TEST_P(FilterReaderAllocation, NorDoesABatch) {
+  AskAll();
+  const std::vector<FilterKey> keys = testing::RowKeys(rows_);
+  const auto answers = std::make_unique<bool[]>(keys.size());
+  std::vector<FilterQuestion> questions;
+  for (const FilterKey& key : keys) questions.push_back({reader_.get(), &key});
+  file_.source.Reset();
+  const size_t before = testing::AllocationCount();
+  reader_->MayContain(keys, answers.get());
+  for (const size_t size : {size_t{1}, size_t{4}, size_t{64}, keys.size()}) {
+    FilterReader::MayContain(absl::MakeConstSpan(questions).subspan(0, size),
+                             answers.get());
+  }
+  EXPECT_EQ(testing::AllocationCount() - before, 0u);
+  EXPECT_EQ(file_.source.read_count(), 0u);
+}
+
 TEST_P(FilterReaderAllocation, NorDoesOneOfAnotherThreadAfterItsFirst) {
   AskAll();
   file_.source.Reset();

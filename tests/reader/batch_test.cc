@@ -91,6 +91,57 @@ TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
   }
 }
 
+// Blocks of questions and single ones, of files that are small or exceed the
+// processor's cache, in memory or not: counters are those of a loop.
+TEST(FilterReaderBatch, CountsAsALoopDoes) {
+  for (const uint64_t rows : {uint64_t{1000}, uint64_t{500000}}) {
+    for (const size_t capacity : {size_t{0}, size_t{64} << 20}) {
+      const std::string block = testing::WriteBlock(
+          testing::BlockOptions("fast", 10, 1 << 17), testing::EvenRows(rows));
+      const auto source = NewMemorySource(block);
+      std::vector<FilterStatsSnapshot> stats;
+      std::vector<std::vector<char>> answers;
+      for (const bool is_batch : {false, true}) {
+        const auto cache = NewShardedLruCache({capacity, 0});
+        std::vector<std::unique_ptr<FilterReader>> readers;
+        for (int i = 0; i < 20; ++i) {
+          FilterReaderOptions options = testing::CachedIn(cache);
+          options.prefetch = true;
+          readers.push_back(testing::OpenOrDie(source.get(), options));
+        }
+        // Some lie before the first row or after the last.
+        std::vector<FilterKey> keys = testing::RowKeys({"a", "zzz"});
+        std::vector<std::string> names;
+        for (uint64_t i = 0; i < 50; ++i) {
+          names.push_back(NumberedRow(i * rows / 25 + i % 2));
+        }
+        for (const FilterKey& key : testing::RowKeys(names)) {
+          keys.push_back(key);
+        }
+        std::vector<FilterQuestion> questions;
+        for (const FilterKey& key : keys) {
+          for (const auto& reader : readers) {
+            questions.push_back({reader.get(), &key});
+          }
+        }
+        std::vector<char> answer;
+        if (is_batch) {
+          answer = testing::Ask(questions);
+        } else {
+          for (const FilterQuestion& q : questions) {
+            answer.push_back(q.reader->MayContain(*q.key));
+          }
+        }
+        answers.push_back(answer);
+        stats.emplace_back();
+        for (const auto& reader : readers) stats.back() += reader->stats();
+      }
+      EXPECT_EQ(answers[0], answers[1]);
+      EXPECT_EQ(stats[0].values, stats[1].values) << rows << " " << capacity;
+    }
+  }
+}
+
 TEST(FilterReaderBatch, OfNothingIsAnswered) {
   EXPECT_TRUE(testing::Ask({}).empty());
   TestFile file(Options("fast"), testing::EvenRows(10));
