@@ -131,7 +131,8 @@ absl::Status MiniKv::OpenTree(std::string_view payload) {
   uint64_t number = 0;
   TakeFixed(&payload, &next_number_);
   while (TakeFixed(&payload, &level) && TakeFixed(&payload, &number)) {
-    auto sst = OpenSst(number, static_cast<int>(level));
+    auto sst = SstReader::Open(SstPath(directory_, number), number,
+                               ReaderOptions(static_cast<int>(level)));
     if (!sst.ok()) return sst.status();
     tree_.push_back(*std::move(sst));
   }
@@ -209,20 +210,20 @@ absl::Status MiniKv::Run(const Compaction& compaction, CellIterators sources) {
   if (writer.cell_count() != 0) {
     status = writer.Finish();
     if (!status.ok()) return status;
-    auto sst = OpenSst(number, compaction.output_level);
+    auto sst = SstReader::Open(SstPath(directory_, number), number,
+                               ReaderOptions(compaction.output_level), writer);
     if (!sst.ok()) return sst.status();
     tree.insert(replaced, *std::move(sst));
   }
   return Commit(tree);
 }
 
-absl::StatusOr<std::shared_ptr<const SstReader>> MiniKv::OpenSst(
-    uint64_t number, int level) {
+rowbloom::FilterReaderOptions MiniKv::ReaderOptions(int level) {
   rowbloom::FilterReaderOptions options;
   options.cache = options_.filter_cache;
   options.stats = &filter_stats_;
   options.level = level;
-  return SstReader::Open(SstPath(directory_, number), number, options);
+  return options;
 }
 
 // All SSTs are synced. Their names are, too, before the log is renamed, and its
@@ -293,12 +294,26 @@ rowbloom::FilterOptions MiniKv::FilterFor(
   return filter;
 }
 
-bool MiniKv::MustRead(const SstReader& sst, const rowbloom::FilterKey& key) {
-  if (!sst.Covers(key.row())) return false;
-  ++stats_.ssts_considered;
-  if (sst.MayContain(key)) return true;
-  ++stats_.ssts_skipped;
-  return false;
+std::vector<const SstReader*> MiniKv::SstsToRead(
+    const rowbloom::FilterKey& key) {
+  std::vector<const SstReader*> ssts;
+  std::vector<rowbloom::FilterQuestion> questions;
+  for (const auto& sst : tree_) {
+    if (!sst->Covers(key.row())) continue;
+    ssts.push_back(sst.get());
+    if (sst->filter() != nullptr) questions.push_back({sst->filter(), &key});
+  }
+  stats_.ssts_considered += ssts.size();
+  const auto may_contain = std::make_unique<bool[]>(questions.size());
+  rowbloom::FilterReader::MayContain(questions, may_contain.get());
+  const bool* answer = may_contain.get();
+  const auto end =
+      std::remove_if(ssts.begin(), ssts.end(), [&](const SstReader* sst) {
+        return sst->filter() != nullptr && !*answer++;
+      });
+  stats_.ssts_skipped += static_cast<uint64_t>(ssts.end() - end);
+  ssts.erase(end, ssts.end());
+  return ssts;
 }
 
 absl::StatusOr<std::optional<std::string>> MiniKv::Get(
@@ -316,8 +331,7 @@ absl::StatusOr<std::optional<std::string>> MiniKv::Get(
     return Value(cells->cell().value);
   }
   gets_.asked += 1;
-  for (const auto& sst : tree_) {
-    if (!MustRead(*sst, key)) continue;
+  for (const SstReader* const sst : SstsToRead(key)) {
     const auto cells = sst->NewIterator(cell, &stats_.reads);
     if (!cells->status().ok()) return cells->status();
     sst->TellOutcome(is_there(*cells));
@@ -337,8 +351,7 @@ absl::Status MiniKv::ScanRow(std::string_view row, const CellVisitor& visit) {
   } else {
     ++stats_.memtable_skips;
   }
-  for (const auto& sst : tree_) {
-    if (!MustRead(*sst, key)) continue;
+  for (const SstReader* const sst : SstsToRead(key)) {
     auto cells = sst->NewIterator(from, &stats_.reads);
     if (!cells->status().ok()) return cells->status();
     sst->TellOutcome(cells->Valid() && cells->cell().key.row == row);

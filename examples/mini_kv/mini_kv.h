@@ -135,8 +135,8 @@ class MiniKv {
   // Writes one SST of the cells of the compaction and of `sources`, which are
   // newer, with a filter of exactly these.
   absl::Status Run(const Compaction& compaction, CellIterators sources);
-  absl::StatusOr<std::shared_ptr<const SstReader>> OpenSst(uint64_t number,
-                                                           int level);
+  // For an SST of that level.
+  rowbloom::FilterReaderOptions ReaderOptions(int level);
   // The new tree takes effect, with an empty log.
   absl::Status Commit(const Tree& tree);
   // Makes the log's name durable, reports the live filters to the budget, and
@@ -147,8 +147,9 @@ class MiniKv {
   // The filter options, with the budget's bits for such SSTs if it is set.
   rowbloom::FilterOptions FilterFor(const rowbloom::FileFacts& facts) const;
 
-  // False if the key range or the filter of the SST rules the key out.
-  bool MustRead(const SstReader& sst, const rowbloom::FilterKey& key);
+  // The SSTs, newest first, whose key range and filter do not rule the key out.
+  // One call asks all filters: missing chunks are read at once.
+  std::vector<const SstReader*> SstsToRead(const rowbloom::FilterKey& key);
 
   Options options_;
   const std::string directory_;

@@ -154,14 +154,39 @@ absl::StatusOr<std::shared_ptr<const SstReader>> SstReader::Open(
   if (!source.ok()) return source.status();
   auto tail = ReadTail(**source);
   if (!tail.ok()) return tail.status();
-  std::shared_ptr<SstReader> sst(new SstReader(number));
-  sst->source_ = *std::move(source);
-  sst->tail_ = *std::move(tail);
-  sst->filter_options_ = options;
-  sst->filter_options_.file_id = FilterIdOf(path);
-  sst->filter_options_.tail_size_bytes = sst->tail_.filter_tail_size;
-  if (sst->filter_bytes() != 0) sst->OpenFilter();
+  std::shared_ptr<SstReader> sst(new SstReader(path, number, *std::move(source),
+                                               *std::move(tail), options));
+  if (sst->filter_bytes() != 0) {
+    sst->TakeFilter(rowbloom::FilterReader::Open(
+        sst->source_.get(), sst->filter_range(), sst->filter_options_));
+  }
   return sst;
+}
+
+absl::StatusOr<std::shared_ptr<const SstReader>> SstReader::Open(
+    const std::string& path, uint64_t number,
+    const rowbloom::FilterReaderOptions& options, const SstWriter& writer) {
+  auto source = rowbloom::OpenFileSource(path);
+  if (!source.ok()) return source.status();
+  std::shared_ptr<SstReader> sst(
+      new SstReader(path, number, *std::move(source), writer.tail(), options));
+  if (sst->filter_bytes() != 0) {
+    sst->TakeFilter(rowbloom::FilterReader::OpenFromTail(
+        sst->source_.get(), sst->filter_range(), writer.filter_tail(),
+        sst->filter_options_));
+  }
+  return sst;
+}
+
+SstReader::SstReader(const std::string& path, uint64_t number,
+                     std::unique_ptr<rowbloom::RandomAccessSource> source,
+                     SstTail tail, const rowbloom::FilterReaderOptions& options)
+    : number_(number),
+      source_(std::move(source)),
+      tail_(std::move(tail)),
+      filter_options_(options) {
+  filter_options_.file_id = FilterIdOf(path);
+  filter_options_.tail_size_bytes = tail_.filter_tail_size;
 }
 
 SstReader::~SstReader() {
@@ -170,10 +195,8 @@ SstReader::~SstReader() {
 }
 
 // Place 2. A filter that cannot be read costs reads, and loses no cell.
-void SstReader::OpenFilter() {
-  auto filter = rowbloom::FilterReader::Open(
-      source_.get(), {tail_.filter_offset(), tail_.filter_size},
-      filter_options_);
+void SstReader::TakeFilter(
+    absl::StatusOr<std::unique_ptr<rowbloom::FilterReader>> filter) {
   filter_status_ = filter.status();
   if (filter.ok()) filter_ = *std::move(filter);
 }

@@ -78,6 +78,9 @@ class SstWriter {
   absl::Status Finish();
 
   uint64_t cell_count() const { return tail_.cell_count; }
+  // After Finish() these are the bytes that SstReader::Open() would read.
+  const SstTail& tail() const { return tail_; }
+  std::string_view filter_tail() const { return filter_writer_.tail(); }
 
  private:
   void CloseBlock();
@@ -110,7 +113,9 @@ struct ReadStats {
 //   auto sst = SstReader::Open(path, number, filter_reader_options);
 //   if (!sst.ok()) return sst.status();
 //   const auto key = rowbloom::FilterKey::RowCol(row, qualifier);
-//   if ((*sst)->Covers(row) && (*sst)->MayContain(key)) {
+//   const rowbloom::FilterReader* filter = (*sst)->filter();
+//   if ((*sst)->Covers(row) && (filter == nullptr || filter->MayContain(key)))
+//   {
 //     const auto cells = (*sst)->NewIterator({row, qualifier}, &read_stats);
 //     (*sst)->TellOutcome(found);                // It was there, or was not.
 //   }
@@ -125,6 +130,10 @@ class SstReader {
   static absl::StatusOr<std::shared_ptr<const SstReader>> Open(
       const std::string& path, uint64_t number,
       const rowbloom::FilterReaderOptions& options);
+  // Opens the SST that was just written, without a read.
+  static absl::StatusOr<std::shared_ptr<const SstReader>> Open(
+      const std::string& path, uint64_t number,
+      const rowbloom::FilterReaderOptions& options, const SstWriter& writer);
   ~SstReader();
   SstReader(const SstReader&) = delete;
   SstReader& operator=(const SstReader&) = delete;
@@ -148,11 +157,8 @@ class SstReader {
     return first_key().row <= row && row <= last_key().row;
   }
 
-  // False only if the file has no cell of that key, or row. True without a
-  // filter.
-  bool MayContain(const rowbloom::FilterKey& key) const {
-    return filter_ == nullptr || filter_->MayContain(key);
-  }
+  // nullptr if the file has none that can be used: it is then read.
+  const rowbloom::FilterReader* filter() const { return filter_.get(); }
   // Reports what the file had after a "maybe": statistics count false positives
   // with it, and filters learn what they are worth.
   void TellOutcome(bool key_was_there) const {
@@ -170,8 +176,14 @@ class SstReader {
  private:
   class Iterator;
 
-  explicit SstReader(uint64_t number) : number_(number) {}
-  void OpenFilter();
+  SstReader(const std::string& path, uint64_t number,
+            std::unique_ptr<rowbloom::RandomAccessSource> source, SstTail tail,
+            const rowbloom::FilterReaderOptions& options);
+  rowbloom::FilterBlockRange filter_range() const {
+    return {tail_.filter_offset(), tail_.filter_size};
+  }
+  void TakeFilter(
+      absl::StatusOr<std::unique_ptr<rowbloom::FilterReader>> filter);
 
   const uint64_t number_;
   std::unique_ptr<rowbloom::RandomAccessSource> source_;

@@ -102,6 +102,10 @@ class FilterBlockWriter {
 
   // Ends the block. Without cells the block answers "no" to every lookup.
   absl::StatusOr<FilterBlockInfo> Finish();
+  // The last bytes of the block, which FilterReader::OpenFromTail() takes, as
+  // long as the writer lives: at least info->tail_size_bytes. Empty unless
+  // Finish() returned OK.
+  std::string_view tail() const;
 
  private:
   class ROWBLOOM_HIDDEN Impl;

@@ -172,6 +172,14 @@ class FilterReader {
   static absl::StatusOr<std::unique_ptr<FilterReader>> Open(
       const RandomAccessSource* source, const FilterBlockRange& range,
       const FilterReaderOptions& options);
+  // Open() without a read, from the last bytes of the block, which the engine
+  // has read or has just written: FilterBlockWriter::tail(), or at least
+  // FilterBlockInfo::tail_size_bytes of them. With fewer it returns OutOfRange
+  // and says how many there are. `tail` may go when it returns.
+  // options.prefetch must be false.
+  static absl::StatusOr<std::unique_ptr<FilterReader>> OpenFromTail(
+      const RandomAccessSource* source, const FilterBlockRange& range,
+      std::string_view tail, const FilterReaderOptions& options);
   virtual ~FilterReader();
   FilterReader(const FilterReader&) = delete;
   FilterReader& operator=(const FilterReader&) = delete;
@@ -239,7 +247,8 @@ class FilterReader {
   std::vector<uint32_t> LoadedSteps() const;
 
  private:
-  friend class reader::BlockReader;  // The only one that derives from it.
+  friend class internal::reader::BlockReader;  // The only one that derives from
+                                               // it.
   FilterReader() = default;
 };
 

@@ -10,6 +10,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "block/chunk_index.h"
+#include "block/filter_block_parser.h"
 #include "block/format.h"
 #include "key/row_prefixes.h"
 #include "rowbloom/filter.h"
@@ -114,6 +115,7 @@ class FilterBlockWriter::Impl {
   void Add(std::string_view row, std::string_view qualifier,
            const FilterKey* known);
   absl::StatusOr<FilterBlockInfo> Finish();
+  std::string_view tail() const { return tail_; }
 
  private:
   absl::Status OutOfOrder(std::string_view row,
@@ -158,6 +160,8 @@ class FilterBlockWriter::Impl {
   std::string open_chunk_key_;         // Encoded as in the index.
   std::string closed_chunk_last_key_;  // The previous chunk's, likewise.
   std::string index_;
+  std::string first_chunk_;  // If it is tiny.
+  std::string tail_;
 };
 
 absl::Status FilterBlockWriter::Impl::OutOfOrder(
@@ -281,6 +285,9 @@ void FilterBlockWriter::Impl::CloseChunk() {
   saturated_keys_ += filter.saturated_keys;
   const uint64_t offset = size_bytes_;
   Append(filter.units);
+  if (chunk_count_ == 0 && filter.units.size() <= block::kMaxHeldFilterBytes) {
+    first_chunk_ = filter.units;
+  }
   if (observer_ != nullptr && status_.ok()) {
     util::EngineCall([&] { observer_->OnChunk(chunk_count_, offset, filter); });
   }
@@ -364,10 +371,15 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   util::AppendFixed<uint64_t>(block::kFooterMagic, &footer);
   RB_DCHECK(footer.size() == Footer::kSize);
 
+  // Readers hold the filter of a tiny block, so it goes with the tail.
+  if (chunk_count_ != 1 || index_offset > block::kMaxHeldFilterBytes) {
+    first_chunk_.clear();
+  }
   Append(index_);
   Append(properties);
   Append(footer);
   if (!status_.ok()) return status_;
+  tail_ = absl::StrCat(first_chunk_, index_, properties, footer);
   if (observer_ != nullptr) {
     const uint64_t identity = block::BlockIdentity(index_, properties);
     util::EngineCall([&] { observer_->OnFinish(identity); });
@@ -386,6 +398,8 @@ FilterBlockWriter::FilterBlockWriter(const FilterOptions& options,
                                      FilterChunkObserver* observer)
     : impl_(std::make_unique<Impl>(options, sink, observer)) {}
 FilterBlockWriter::~FilterBlockWriter() = default;
+
+std::string_view FilterBlockWriter::tail() const { return impl_->tail(); }
 
 void FilterBlockWriter::Add(std::string_view row, std::string_view qualifier) {
   impl_->Add(row, qualifier, nullptr);

@@ -60,11 +60,9 @@ bool AnswersPrefixes(const block::BlockProperties& properties) {
          properties.bloom_type == BloomType::kRowPrefixFixedLength;
 }
 
-// `secret_check` is DigestMixer::check() of the reader's secret.
-absl::StatusOr<BlockTail> ReadTail(const RandomAccessSource* source,
-                                   const FilterBlockRange& range,
-                                   uint64_t tail_size_bytes,
-                                   uint64_t secret_check) {
+// Where the block lies, or why it cannot lie there.
+absl::StatusOr<block::BlockPlace> PlaceOf(const RandomAccessSource* source,
+                                          const FilterBlockRange& range) {
   const std::string_view name =
       util::EngineCall([&] { return source->name(); });
   if (range.size_bytes == 0) {
@@ -73,56 +71,43 @@ absl::StatusOr<BlockTail> ReadTail(const RandomAccessSource* source,
         ": a filter block of 0 bytes: the file has no filter; read it without "
         "one"));
   }
-  FilterBlockRange actual = range;
   const uint64_t source_size =
       util::EngineCall([&] { return source->size_bytes(); });
-  if (actual.size_bytes == FilterBlockRange::kToEnd &&
-      actual.offset <= source_size) {
-    actual.size_bytes = source_size - actual.offset;
+  block::BlockPlace place = {name, range.offset, range.size_bytes};
+  if (place.size_bytes == FilterBlockRange::kToEnd &&
+      place.offset <= source_size) {
+    place.size_bytes = source_size - place.offset;
   }
-  const block::BlockPlace place = {name, actual.offset, actual.size_bytes};
-  if (actual.offset > source_size ||
-      actual.size_bytes > source_size - actual.offset ||
-      actual.size_bytes < block::Footer::kSize) {
+  if (place.offset > source_size ||
+      place.size_bytes > source_size - place.offset ||
+      place.size_bytes < block::Footer::kSize) {
     return block::DataLossAt(
         place, 0,
-        absl::StrCat("a filter block of ", actual.size_bytes,
+        absl::StrCat("a filter block of ", place.size_bytes,
                      " bytes cannot be here: the source has ", source_size,
                      " bytes, the smallest block ", block::Footer::kSize));
   }
-  // The sizes are the caller's, and may be wrong: no memory for more is asked
-  // for before the footer confirms it.
-  constexpr uint64_t kMaxGuessBytes = 64 << 20;
-  // A block of one small filter and not too large keys is read as a whole.
-  constexpr uint64_t kTinyBlockBytes = block::kMaxHeldFilterBytes + 512;
-  uint64_t tail_size =
-      std::clamp<uint64_t>(tail_size_bytes, block::Footer::kSize,
-                           std::min(actual.size_bytes, kMaxGuessBytes));
-  if (actual.size_bytes <= kTinyBlockBytes) tail_size = actual.size_bytes;
-  const uint64_t end = actual.offset + actual.size_bytes;
-  std::string scratch(static_cast<size_t>(tail_size), '\0');
-  std::string_view tail;
-  absl::Status status = ReadExactly(*source, end - tail_size, scratch.size(),
-                                    scratch.data(), &tail);
-  if (!status.ok()) return status;
-  absl::StatusOr<block::ParsedFooter> footer = block::ParseFooter(
-      place, tail.substr(tail.size() - block::Footer::kSize));
-  if (!footer.ok()) return footer.status();
-  std::string rest;
-  if (footer->tail_size(place) > tail_size) {
-    // The index is longer than guessed, so the whole tail is read.
-    tail_size = footer->tail_size(place);
-    rest.resize(static_cast<size_t>(tail_size));
-    status =
-        ReadExactly(*source, end - tail_size, rest.size(), rest.data(), &tail);
-    if (!status.ok()) return status;
-  }
+  return place;
+}
+
+absl::StatusOr<block::ParsedFooter> FooterOf(const block::BlockPlace& place,
+                                             std::string_view tail) {
+  return block::ParseFooter(place,
+                            tail.substr(tail.size() - block::Footer::kSize));
+}
+
+// `tail` ends with the block and holds at least all of its tail.
+// `secret_check` is DigestMixer::check() of the reader's secret.
+absl::StatusOr<BlockTail> ParseTail(const block::BlockPlace& place,
+                                    const block::ParsedFooter& footer,
+                                    std::string_view tail,
+                                    uint64_t secret_check) {
   const std::string_view before = tail.substr(
-      0, static_cast<size_t>(tail.size() - footer->tail_size(place)));
+      0, static_cast<size_t>(tail.size() - footer.tail_size(place)));
   tail.remove_prefix(before.size());
   absl::StatusOr<block::ParsedFilterBlock> parsed = block::ParseTail(
-      place, *footer, tail,
-      before.size() == footer->index_offset ? before : std::string_view());
+      place, footer, tail,
+      before.size() == footer.index_offset ? before : std::string_view());
   if (!parsed.ok()) return parsed.status();
   BlockTail read;
   read.offset = place.offset;
@@ -131,12 +116,73 @@ absl::StatusOr<BlockTail> ReadTail(const RandomAccessSource* source,
   const uint64_t written_check = read.properties.secret_check;
   if (written_check != 0 && written_check != secret_check) {
     return block::Annotate(
-        place, footer->index_offset + footer->index_size,
+        place, footer.index_offset + footer.index_size,
         absl::FailedPreconditionError(
             "the filter block was written with a secret that is not "
             "FilterReaderOptions::secret; open it with that of the writer"));
   }
   return read;
+}
+
+absl::StatusOr<BlockTail> ReadTail(const RandomAccessSource* source,
+                                   const FilterBlockRange& range,
+                                   uint64_t tail_size_bytes,
+                                   uint64_t secret_check) {
+  const absl::StatusOr<block::BlockPlace> place = PlaceOf(source, range);
+  if (!place.ok()) return place.status();
+  // The sizes are the caller's, and may be wrong: no memory for more is asked
+  // for before the footer confirms it.
+  constexpr uint64_t kMaxGuessBytes = 64 << 20;
+  // A block of one small filter and not too large keys is read as a whole.
+  constexpr uint64_t kTinyBlockBytes = block::kMaxHeldFilterBytes + 512;
+  uint64_t tail_size =
+      std::clamp<uint64_t>(tail_size_bytes, block::Footer::kSize,
+                           std::min(place->size_bytes, kMaxGuessBytes));
+  if (place->size_bytes <= kTinyBlockBytes) tail_size = place->size_bytes;
+  const uint64_t end = place->offset + place->size_bytes;
+  std::string scratch(static_cast<size_t>(tail_size), '\0');
+  std::string_view tail;
+  absl::Status status = ReadExactly(*source, end - tail_size, scratch.size(),
+                                    scratch.data(), &tail);
+  if (!status.ok()) return status;
+  const absl::StatusOr<block::ParsedFooter> footer = FooterOf(*place, tail);
+  if (!footer.ok()) return footer.status();
+  std::string rest;
+  if (footer->tail_size(*place) > tail_size) {
+    // The index is longer than guessed, so the whole tail is read.
+    tail_size = footer->tail_size(*place);
+    rest.resize(static_cast<size_t>(tail_size));
+    status =
+        ReadExactly(*source, end - tail_size, rest.size(), rest.data(), &tail);
+    if (!status.ok()) return status;
+  }
+  return ParseTail(*place, *footer, tail, secret_check);
+}
+
+// The tail from bytes in memory.
+absl::StatusOr<BlockTail> TakeTail(const RandomAccessSource* source,
+                                   const FilterBlockRange& range,
+                                   std::string_view tail,
+                                   uint64_t secret_check) {
+  const absl::StatusOr<block::BlockPlace> place = PlaceOf(source, range);
+  if (!place.ok()) return place.status();
+  if (tail.size() > place->size_bytes) {
+    tail.remove_prefix(tail.size() - static_cast<size_t>(place->size_bytes));
+  }
+  const auto too_short = [&](uint64_t size) {
+    return absl::OutOfRangeError(absl::StrCat(
+        util::AbslView(place->source_name), ": FilterReader::OpenFromTail(): ",
+        tail.size(), " bytes, but the block's tail has ", size,
+        "; give the last ", size, " bytes of the block"));
+  };
+  if (tail.size() < block::Footer::kSize) {
+    return too_short(block::Footer::kSize);
+  }
+  const absl::StatusOr<block::ParsedFooter> footer = FooterOf(*place, tail);
+  if (!footer.ok()) return footer.status();
+  const uint64_t size = footer->tail_size(*place);
+  if (tail.size() < size) return too_short(size);
+  return ParseTail(*place, *footer, tail, secret_check);
 }
 
 }  // namespace
@@ -299,9 +345,10 @@ std::vector<uint32_t> BlockReader::LoadedSteps() const {
 
 FilterReader::~FilterReader() = default;
 
-absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
-    const RandomAccessSource* source, const FilterBlockRange& range,
-    const FilterReaderOptions& options) {
+namespace {
+
+absl::Status CheckOptions(const RandomAccessSource* source,
+                          const FilterReaderOptions& options) {
   if (source == nullptr) {
     return absl::InvalidArgumentError("FilterReader::Open(): source is null");
   }
@@ -311,22 +358,52 @@ absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
                      " is not available here"));
   }
   absl::Status status = internal::cache::CheckFileId(options.file_id);
-  if (status.ok()) status = internal::cache::CheckPriority(options.priority);
+  if (!status.ok()) return status;
+  return internal::cache::CheckPriority(options.priority);
+}
+
+std::unique_ptr<internal::reader::BlockReader> NewReader(
+    const RandomAccessSource* source, FilterReaderOptions options,
+    internal::reader::BlockTail tail) {
+  std::unique_ptr<FilterCache> own_cache;
+  if (options.cache == nullptr) {
+    own_cache = NewShardedLruCache({});
+    options.cache = own_cache.get();
+  }
+  return std::make_unique<internal::reader::BlockReader>(
+      source, options, std::move(own_cache), std::move(tail));
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::Open(
+    const RandomAccessSource* source, const FilterBlockRange& range,
+    const FilterReaderOptions& options) {
+  absl::Status status = CheckOptions(source, options);
   if (!status.ok()) return status;
   auto tail =
       internal::reader::ReadTail(source, range, options.tail_size_bytes,
                                  block::DigestMixer(options.secret).check());
   if (!tail.ok()) return tail.status();
-  FilterReaderOptions actual = options;
-  std::unique_ptr<FilterCache> own_cache;
-  if (options.cache == nullptr) {
-    own_cache = NewShardedLruCache({});
-    actual.cache = own_cache.get();
-  }
-  auto opened = std::make_unique<internal::reader::BlockReader>(
-      source, actual, std::move(own_cache), *std::move(tail));
+  auto opened = NewReader(source, options, *std::move(tail));
   if (options.prefetch) opened->Prefetch();
   return opened;
+}
+
+absl::StatusOr<std::unique_ptr<FilterReader>> FilterReader::OpenFromTail(
+    const RandomAccessSource* source, const FilterBlockRange& range,
+    std::string_view tail, const FilterReaderOptions& options) {
+  absl::Status status = CheckOptions(source, options);
+  if (!status.ok()) return status;
+  if (options.prefetch) {
+    return absl::InvalidArgumentError(
+        "FilterReader::OpenFromTail(): options.prefetch is true, and this "
+        "never reads; load chunks while they are written (filter_warmer.h)");
+  }
+  auto parsed = internal::reader::TakeTail(
+      source, range, tail, block::DigestMixer(options.secret).check());
+  if (!parsed.ok()) return parsed.status();
+  return NewReader(source, options, *std::move(parsed));
 }
 
 absl::Status FilterReader::Verify() const {

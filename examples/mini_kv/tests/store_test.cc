@@ -2,6 +2,10 @@
 //
 // The promises of the memtable and of the store, one in each test.
 
+#include <sys/syscall.h>
+#include <sys/types.h>
+#include <unistd.h>
+
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
@@ -25,6 +29,8 @@ namespace {
 
 using rowbloom::FilterCounter;
 
+std::atomic<int> read_count{0};
+
 std::string ReadFile(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return std::string(std::istreambuf_iterator<char>(file), {});
@@ -46,6 +52,18 @@ double BitsPerCell(const LevelStats& level) {
   return 8 * static_cast<double>(level.filter_bytes) /
          static_cast<double>(level.cells);
 }
+
+}  // namespace
+}  // namespace mini_kv
+
+// All reads of SSTs are this one's.
+extern "C" ssize_t pread(int fd, void* bytes, size_t size, off_t offset) {
+  ++mini_kv::read_count;
+  return syscall(SYS_pread64, fd, bytes, size, offset);
+}
+
+namespace mini_kv {
+namespace {
 
 class Store : public testing::Test {
  protected:
@@ -161,6 +179,17 @@ TEST_F(Store, CompactionRebuildsTheFilter) {
   const LevelStats level = store_->levels().back();
   EXPECT_EQ(level.cells, 200u);
   EXPECT_LT(level.filter_bytes, before / 5);
+}
+
+TEST_F(Store, AFlushAndTheFirstGetOfAnAbsentCellReadNothing) {
+  PutRows(1000);
+  read_count = 0;
+  Flush();
+  EXPECT_EQ(Get(Row(500), "phone"), "-");
+  EXPECT_EQ(read_count, 0);
+  EXPECT_EQ(store_->stats().ssts_skipped, 1u);
+  EXPECT_EQ(Get(Row(500), "name"), "n500");
+  EXPECT_EQ(read_count, 1);  // The data block.
 }
 
 // 10 bits per key: about 1% of the gets, 10 of 1,000. The hashes are fixed.
