@@ -1,25 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // 100 coroutines on one thread look rows up in 10 SSTs whose filters are not in
-// memory. A lookup waits for its read between Ask() and Offer(), and the event
-// loop makes one read of all loads of a chunk. The reads of one SST fail: its
-// lookups answer "maybe". Exit code 1 if a row is lost or a count is wrong.
+// memory. A lookup waits for its read, and lookups that want the same chunk
+// share one: FilterLoads knows who waits for what. The reads of one SST fail:
+// its lookups answer "maybe". Exit code 1 if a row is lost or a count is wrong.
 
 #include <coroutine>
 #include <cstdio>
 #include <exception>
-#include <map>
 #include <memory>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_loads.h"
 #include "rowbloom/filter_reader.h"
-
-using rowbloom::FilterAnswer;
-using rowbloom::FilterLoad;
 
 struct Sst {
   absl::StatusOr<std::string_view> Read(uint64_t offset, uint64_t size) const {
@@ -36,42 +32,37 @@ struct Sst {
 // Completes reads when all coroutines wait.
 class EventLoop {
  public:
-  struct Read {
+  // Awaits the answer to a question.
+  struct Answer {
     EventLoop* loop;
-    const Sst* sst;
-    const FilterLoad load;
+    const rowbloom::FilterQuestion question;
+    bool may_contain = true;
 
     bool await_ready() const { return false; }
-    void await_suspend(std::coroutine_handle<> waiter) {
-      loop->waiters_[{sst, load.offset, load.size_bytes}].push_back(waiter);
+    bool await_suspend(std::coroutine_handle<> waiter) {
+      return !loop->loads_.Ask({&question, 1}, &may_contain, waiter,
+                               &loop->reads_);
     }
-    const absl::StatusOr<std::string_view>& await_resume() const {
-      return loop->result_;
-    }
+    bool await_resume() const { return may_contain; }
   };
 
-  Read ReadOf(const Sst& sst, const FilterLoad& load) {
-    return {this, &sst, load};
-  }
-  void Run() {
-    while (!waiters_.empty()) {
+  void Run(const std::vector<Sst>& ssts) {
+    while (!reads_.empty()) {
       ++reads;
-      const auto [sst, offset, size] = waiters_.begin()->first;
-      const auto waiters = std::move(waiters_.begin()->second);
-      waiters_.erase(waiters_.begin());
-      result_ = sst->Read(offset, size);
-      for (const std::coroutine_handle<> waiter : waiters) waiter.resume();
+      const rowbloom::FilterRead read = reads_.back();
+      reads_.pop_back();
+      for (const Sst& sst : ssts) {
+        if (sst.reader.get() != read.reader) continue;
+        loads_.Offer(read, sst.Read(read.offset, read.size_bytes));
+      }
     }
   }
 
   int reads = 0;
 
  private:
-  // By SST, offset and size: one read serves all coroutines that wait for it.
-  std::map<std::tuple<const Sst*, uint64_t, uint64_t>,
-           std::vector<std::coroutine_handle<>>>
-      waiters_;
-  absl::StatusOr<std::string_view> result_;
+  rowbloom::FilterLoads loads_;
+  std::vector<rowbloom::FilterRead> reads_;
 };
 
 struct Task {
@@ -86,13 +77,8 @@ struct Task {
 
 Task Lookup(EventLoop* loop, const Sst* sst, std::string row, bool* answer) {
   const auto key = rowbloom::FilterKey::Row(row);
-  FilterLoad load;
-  FilterAnswer found = sst->reader->Ask(key, &load);
-  if (found == FilterAnswer::kNotInMemory) {
-    const auto bytes = co_await loop->ReadOf(*sst, load);
-    found = sst->reader->Offer(load, bytes, key);
-  }
-  *answer = found == FilterAnswer::kMaybe;
+  EventLoop::Answer asked{loop, {sst->reader.get(), &key}};
+  *answer = co_await asked;
 }
 
 int main() {
@@ -123,7 +109,7 @@ int main() {
     Lookup(&loop, &ssts[i % kSsts], std::to_string(20000 + i / 10),
            &answers[i]);
   }
-  loop.Run();
+  loop.Run(ssts);
   int lost = 0, maybe = 0;
   for (int i = 0; i < 10 * kSsts; ++i) {
     maybe += answers[i];

@@ -172,6 +172,11 @@ absl::Status ChunkLoader::Verify(size_t chunk, Kernel kernel) const {
   return Build(pending.load, *pending.bytes, kernel, nullptr).status();
 }
 
+bool JoinsRead(uint64_t begin, uint64_t end, const FilterLoad& next) {
+  return next.offset >= end && next.offset <= end + kMaxGapBytes &&
+         next.offset + next.size_bytes - begin <= kMaxReadBytes;
+}
+
 void ReadAll(absl::Span<PendingLoad> loads) {
   // One ReadMany() for each group of sources, or for a source without a group.
   std::map<const void*, std::vector<SourceRead>> batches;
@@ -188,10 +193,7 @@ void ReadAll(absl::Span<PendingLoad> loads) {
     for (; next < loads.size() && &loads[next].loader->source() == &source;
          ++next) {
       const FilterLoad& load = loads[next].load;
-      if (load.offset < end || load.offset > end + kMaxGapBytes ||
-          load.offset + load.size_bytes - begin > kMaxReadBytes) {
-        break;
-      }
+      if (!JoinsRead(begin, end, load)) break;
       end = load.offset + load.size_bytes;
     }
     SourceRead read;

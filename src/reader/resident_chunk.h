@@ -154,6 +154,10 @@ class ChunkLoader {
   cache::ChunkMemory* const memory_;
 };
 
+// True if a read of the bytes from `begin` to `end` should go on over the bytes
+// of `next`, of the same source.
+bool JoinsRead(uint64_t begin, uint64_t end, const FilterLoad& next);
+
 // A load in progress.
 struct PendingLoad {
   const ChunkLoader* loader = nullptr;
