@@ -48,6 +48,15 @@ const std::string* TagDictionary::Find(size_t index) {
   return &tags_[index].bytes;
 }
 
+std::optional<size_t> TagDictionary::IndexOf(std::string_view tag) {
+  for (size_t i = 0; i < tags_.size(); ++i) {
+    if (tags_[i].bytes != tag) continue;
+    tags_[i].used = ++now_;
+    return i;
+  }
+  return std::nullopt;
+}
+
 void TagDictionary::Add(std::string_view tag) {
   if (tag.empty()) return;
   if (tags_.size() < kCapacity) {
@@ -226,14 +235,6 @@ bool CellDecoder::ReadType(bool same_type) {
 }
 
 bool CellDecoder::NextDiff() {
-  constexpr unsigned kSameKeySize = 1;
-  constexpr unsigned kSameValueSize = 1 << 1;
-  constexpr unsigned kSameType = 1 << 2;
-  constexpr unsigned kTimestampIsDiff = 1 << 3;
-  constexpr unsigned kTimestampSizeShift = 4;
-  constexpr unsigned kTimestampSizeMask = 7;
-  constexpr unsigned kTimestampIsNegative = 1 << 7;
-
   if (is_first_) {
     previous_key_.clear();
     if (in_.empty()) return false;
@@ -245,41 +246,40 @@ bool CellDecoder::NextDiff() {
   uint8_t flags;
   uint32_t common;
   if (!util::ReadBigEndian(&in_, &flags) ||
-      !ReadSizes((flags & kSameKeySize) != 0, (flags & kSameValueSize) != 0,
-                 &common) ||
+      !ReadSizes((flags & DiffFlags::kSameKeySize) != 0,
+                 (flags & DiffFlags::kSameValueSize) != 0, &common) ||
       !ReadKeyFront(common, family_part_)) {
     return false;
   }
   uint64_t timestamp;
-  if (!ReadLittle(&in_, 1 + (flags >> kTimestampSizeShift & kTimestampSizeMask),
+  if (!ReadLittle(&in_,
+                  1 + (flags >> DiffFlags::kTimestampSizeShift &
+                       DiffFlags::kTimestampSizeMask),
                   &timestamp)) {
     return false;
   }
-  if ((flags & kTimestampIsNegative) != 0) timestamp = 0 - timestamp;
-  if (is_first_ && (flags & (kTimestampIsDiff | kSameType)) != 0) return false;
+  if ((flags & DiffFlags::kTimestampIsNegative) != 0) timestamp = 0 - timestamp;
+  if (is_first_ &&
+      (flags & (DiffFlags::kTimestampIsDiff | DiffFlags::kSameType)) != 0) {
+    return false;
+  }
   const char* previous_end =
       previous_key_.data() + previous_key_.size() - kTimestampAndTypeSize;
-  if ((flags & kTimestampIsDiff) != 0) {
+  if ((flags & DiffFlags::kTimestampIsDiff) != 0) {
     timestamp = util::LoadBigEndian<uint64_t>(previous_end) - timestamp;
   }
   util::AppendBigEndian(timestamp, &key_);
-  if (!ReadType((flags & kSameType) != 0)) return false;
+  if (!ReadType((flags & DiffFlags::kSameType) != 0)) return false;
   return ReadBytes(&in_, sizes_.value, &value_);
 }
 
 bool CellDecoder::NextFastDiff() {
-  constexpr unsigned kTimestampPrefixMask = 7;
-  constexpr unsigned kSameKeySize = 1 << 3;
-  constexpr unsigned kSameValueSize = 1 << 4;
-  constexpr unsigned kSameType = 1 << 5;
-  constexpr unsigned kSameValue = 1 << 6;
-
   if (is_first_) previous_key_.clear();
   uint8_t flags;
   uint32_t common;
   if (!util::ReadBigEndian(&in_, &flags) ||
-      !ReadSizes((flags & kSameKeySize) != 0, (flags & kSameValueSize) != 0,
-                 &common)) {
+      !ReadSizes((flags & FastDiffFlags::kSameKeySize) != 0,
+                 (flags & FastDiffFlags::kSameValueSize) != 0, &common)) {
     return false;
   }
   std::string_view bytes;
@@ -298,14 +298,16 @@ bool CellDecoder::NextFastDiff() {
   if (!ReadKeyFront(common, family_part)) return false;
   const char* previous_end =
       previous_key_.data() + previous_key_.size() - kTimestampAndTypeSize;
-  const size_t same = flags & kTimestampPrefixMask;
+  const size_t same = flags & FastDiffFlags::kTimestampPrefixMask;
   if (!ReadBytes(&in_, static_cast<int64_t>(kTimestampSize - same), &bytes)) {
     return false;
   }
   key_.append(previous_end, same);
   key_ += bytes;
-  if (!ReadType((flags & kSameType) != 0)) return false;
-  if ((flags & kSameValue) != 0) return value_.size() == sizes_.value;
+  if (!ReadType((flags & FastDiffFlags::kSameType) != 0)) return false;
+  if ((flags & FastDiffFlags::kSameValue) != 0) {
+    return value_.size() == sizes_.value;
+  }
   return ReadBytes(&in_, sizes_.value, &value_);
 }
 
@@ -323,14 +325,13 @@ bool CellDecoder::ReadTags() {
   if (is_whole || !layout_.has_compressed_tags) {
     return ReadBytes(&in_, size, &tags_);
   }
-  constexpr uint8_t kNotInDictionary = 0xff;
   if (size > std::numeric_limits<uint16_t>::max()) return false;
   tag_bytes_.clear();
   while (tag_bytes_.size() < size) {
     uint8_t status;
     if (!util::ReadBigEndian(&in_, &status)) return false;
     std::string_view tag;
-    if (status == kNotInDictionary) {
+    if (status == kTagNotInDictionary) {
       uint32_t tag_size;
       if (!ReadVarint32(&in_, &tag_size) || !ReadBytes(&in_, tag_size, &tag)) {
         return false;

@@ -18,7 +18,9 @@
 #ifndef ROWBLOOM_HFILE_CELL_DECODER_H_
 #define ROWBLOOM_HFILE_CELL_DECODER_H_
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,6 +37,28 @@ struct DataLayout {
   bool has_compressed_tags = false;  // Where blocks are encoded.
 };
 
+// The bits of a cell's first byte.
+struct DiffFlags {
+  static constexpr unsigned kSameKeySize = 1;
+  static constexpr unsigned kSameValueSize = 1 << 1;
+  static constexpr unsigned kSameType = 1 << 2;
+  static constexpr unsigned kTimestampIsDiff = 1 << 3;
+  static constexpr unsigned kTimestampSizeShift = 4;  // The size less 1.
+  static constexpr unsigned kTimestampSizeMask = 7;
+  static constexpr unsigned kTimestampIsNegative = 1 << 7;
+};
+struct FastDiffFlags {
+  static constexpr unsigned kTimestampPrefixMask = 7;
+  static constexpr unsigned kSameKeySize = 1 << 3;
+  static constexpr unsigned kSameValueSize = 1 << 4;
+  static constexpr unsigned kSameType = 1 << 5;
+  static constexpr unsigned kSameValue = 1 << 6;
+};
+
+// Compressed tags: each is this byte, its size (varint) and its bytes, or its
+// index in the dictionary (2 bytes).
+inline constexpr uint8_t kTagNotInDictionary = 0xff;
+
 // The tags seen in a block; the least recently used make room for others.
 class TagDictionary {
  public:
@@ -43,6 +67,7 @@ class TagDictionary {
   void Clear() { tags_.clear(); }
   // nullptr if there is no such tag.
   const std::string* Find(size_t index);
+  std::optional<size_t> IndexOf(std::string_view tag);
   void Add(std::string_view tag);
 
  private:

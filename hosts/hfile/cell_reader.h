@@ -23,6 +23,8 @@ class BlockCellReader final : public HFileCellReader {
 
   bool Next(HFileCell* cell) override;
   const absl::Status& status() const override { return status_; }
+  // The block that the last cell is in.
+  uint64_t block_offset() const { return block_.header.offset; }
 
  private:
   // Moves to the next data block with a cell; false if there is none.

@@ -8,6 +8,7 @@
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "cache/file_id.h"
+#include "hfile/block_size.h"
 #include "hfile/bloom_chunk.h"
 #include "hfile/bloom_meta.h"
 #include "hfile/cell_reader.h"
@@ -642,6 +643,12 @@ absl::StatusOr<std::string> HFileReader::ReadMetaBlock(
 std::unique_ptr<HFileCellReader> HFileReader::NewCellReader() const {
   return std::make_unique<hfile::BlockCellReader>(
       impl_->format(), impl_->trailer(), impl_->layout(), impl_->is_empty());
+}
+
+std::optional<HFileBlockSize> HFileReader::FindBlockSize() const {
+  hfile::BlockCellReader cells(impl_->format(), impl_->trailer(),
+                               impl_->layout(), impl_->is_empty());
+  return hfile::FindBlockSize(impl_->layout(), properties().encoding, &cells);
 }
 
 absl::Status HFileReader::Verify(bool with_keys) const {

@@ -14,12 +14,12 @@
 #include "hfile/block_index.h"
 #include "hfile/bloom_meta.h"
 #include "hfile/bloom_writer.h"
+#include "hfile/cell_encoder.h"
 #include "hfile/cell_key.h"
 #include "hfile/comparators.h"
 #include "hfile/errors.h"
 #include "hfile/file_info.h"
 #include "hfile/trailer.h"
-#include "hfile/vlong.h"
 #include "util/absl_view.h"
 #include "util/check.h"
 #include "util/coding.h"
@@ -85,25 +85,33 @@ absl::Status CheckEnumerations(const HFileWriterOptions& options) {
   if (BloomTypeName(options.bloom_type) != "UNKNOWN" &&
       HFileHashName(options.hash) != "UNKNOWN" &&
       HFileChecksumName(options.checksum) != "UNKNOWN" &&
+      hfile::IsKnownEncoding(options.encoding) &&
       options.profile <= HFileProfile::kWidest) {
     return absl::OkStatus();
   }
   return InvalidArgument("bloom_type ", static_cast<int>(options.bloom_type),
                          ", hash ", static_cast<int>(options.hash),
                          ", checksum ", static_cast<int>(options.checksum),
+                         ", encoding ", static_cast<int>(options.encoding),
                          " or profile ", static_cast<int>(options.profile),
                          " is not known");
 }
 
-// HBase 0.98 knows neither a bloom type of HBase 2.2 nor a codec of 1.4.
+// HBase 0.98 knows neither a bloom type of HBase 2.2 nor a codec and an
+// encoding of 1.4.
 absl::Status CheckProfile(const HFileWriterOptions& options) {
   if (options.profile != HFileProfile::kWidest) return absl::OkStatus();
-  const bool is_prefix = options.bloom_type == BloomType::kRowPrefixFixedLength;
-  if (!is_prefix && options.compression != HFileCompression::kZstd) {
-    return absl::OkStatus();
+  const char* newer = nullptr;
+  if (options.bloom_type == BloomType::kRowPrefixFixedLength) {
+    newer = "bloom type ROWPREFIX_FIXED_LENGTH";
+  } else if (options.compression == HFileCompression::kZstd) {
+    newer = "compression ZSTD";
+  } else if (options.encoding == HFileEncoding::kRowIndexV1) {
+    newer = "encoding ROW_INDEX_V1";
   }
+  if (newer == nullptr) return absl::OkStatus();
   return InvalidArgument(
-      is_prefix ? "bloom type ROWPREFIX_FIXED_LENGTH" : "compression ZSTD",
+      newer,
       " is not known to HBase 0.98, and a file for HBase 0.98 to 4 is asked "
       "for (the widest profile); choose another, or the names of HBase 2");
 }
@@ -208,7 +216,7 @@ class HFileWriter::Impl {
   hfile::Trailer trailer_;
   uint64_t offset_ = 0;
   std::map<std::string, int64_t, std::less<>> last_of_type_;
-  std::string block_;  // The open data block.
+  hfile::CellEncoder block_;  // The open data block.
   std::string block_first_key_;
   std::string root_index_;
   std::string meta_index_;
@@ -227,7 +235,9 @@ HFileWriter::Impl::Impl(const HFileWriterOptions& options, ByteSink* sink,
                         const ChunkGeometry& delete_family)
     : options_(options),
       sink_(sink),
-      row_order_(options.is_meta_table ? RowOrder::kMeta : RowOrder::kBytes) {
+      row_order_(options.is_meta_table ? RowOrder::kMeta : RowOrder::kBytes),
+      block_(options.encoding,
+             {options.has_tags, options.has_mvcc, options.compress_tags}) {
   style_.compression = options.compression;
   style_.checksum = options.checksum;
   style_.bytes_per_checksum = options.bytes_per_checksum;
@@ -262,9 +272,9 @@ absl::Status HFileWriter::Impl::WriteBlock(std::string_view magic,
 }
 
 absl::Status HFileWriter::Impl::FinishDataBlock() {
-  if (block_.empty()) return absl::OkStatus();
+  if (block_.is_empty()) return absl::OkStatus();
   IndexEntry entry;
-  absl::Status status = WriteBlock(hfile::kDataMagic, block_, &entry);
+  absl::Status status = WriteBlock(block_.magic(), block_.Finish(), &entry);
   if (!status.ok()) return status;
   const auto offset = static_cast<int64_t>(entry.offset);
   if (trailer_.first_data_block_offset < 0) {
@@ -274,7 +284,6 @@ absl::Status HFileWriter::Impl::FinishDataBlock() {
   entry.key = block_first_key_;
   hfile::AppendRootIndexEntry(entry, &root_index_);
   ++trailer_.data_index_count;
-  block_.clear();
   return absl::OkStatus();
 }
 
@@ -350,21 +359,15 @@ absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
   }
   last_key_.clear();
   hfile::AppendCellKey(key, &last_key_);
-  if (block_.empty()) block_first_key_ = last_key_;
-  util::AppendBigEndian(static_cast<uint32_t>(last_key_.size()), &block_);
-  util::AppendBigEndian(static_cast<uint32_t>(cell.value.size()), &block_);
-  block_ += last_key_;
-  block_ += cell.value;
-  if (options_.has_tags) {
-    util::AppendBigEndian(static_cast<uint16_t>(cell.tags.size()), &block_);
-    block_ += cell.tags;
-    max_tags_size_ =
-        std::max(max_tags_size_, static_cast<int32_t>(cell.tags.size()));
+  if (block_.is_empty()) block_first_key_ = last_key_;
+  status = block_.Add(cell, last_key_);
+  if (!status.ok()) {
+    return InvalidArgument("cell ", trailer_.entry_count, ": ",
+                           status.message());
   }
-  if (options_.has_mvcc) {
-    hfile::AppendVlong(cell.mvcc, &block_);
-    max_mvcc_ = std::max(max_mvcc_, cell.mvcc);
-  }
+  max_tags_size_ =
+      std::max(max_tags_size_, static_cast<int32_t>(cell.tags.size()));
+  max_mvcc_ = std::max(max_mvcc_, cell.mvcc);
   key_bytes_ += last_key_.size();
   value_bytes_ += cell.value.size();
   ++trailer_.entry_count;
@@ -385,11 +388,18 @@ FileInfo HFileWriter::Impl::MakeFileInfo() const {
   }
   if (options_.has_tags) {
     info[hfile::kMaxTagsLenName] = NumberBytes(max_tags_size_);
-    info[hfile::kTagsCompressedName] = std::string(1, '\0');
+    const bool is_compressed =
+        options_.compress_tags && options_.encoding != HFileEncoding::kNone;
+    info[hfile::kTagsCompressedName] =
+        std::string(1, is_compressed ? '\xff' : '\0');
   }
   if (options_.has_mvcc) {
     info[hfile::kKeyValueVersionName] = NumberBytes(kKeyValueVersionWithMvcc);
     info[hfile::kMaxMemstoreTsName] = NumberBytes(max_mvcc_);
+  }
+  if (options_.encoding != HFileEncoding::kNone) {
+    info[hfile::kDataBlockEncodingName] =
+        std::string(HFileEncodingName(options_.encoding));
   }
   info[hfile::kDeleteFamilyCountName] = NumberBytes(delete_family_count_);
   if (general_.has_value() && general_->meta().key_count > 0) {
@@ -483,6 +493,15 @@ HFileWriterOptions OptionsOf(const HFileReader& reader) {
       properties.delete_family_count <= 0 ||
       reader.delete_family_filter().bloom_type != BloomType::kNone ||
       !reader.delete_family_filter().error.ok();
+  if (hfile::IsKnownEncoding(properties.encoding)) {
+    options.encoding = properties.encoding;
+  }
+  if (const auto block_size = reader.FindBlockSize()) {
+    options.block_size_bytes = block_size->likely;
+  }
+  options.compress_tags =
+      FindNumber<uint8_t>(properties.file_info, hfile::kTagsCompressedName)
+          .value_or(0) != 0;
   options.has_tags = properties.file_info.count(hfile::kMaxTagsLenName) > 0;
   options.has_mvcc =
       FindNumber<int32_t>(properties.file_info, hfile::kKeyValueVersionName) ==

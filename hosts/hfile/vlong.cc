@@ -11,12 +11,19 @@ void AppendVlong(int64_t value, std::string* out) {
   }
   const bool negative = value < 0;
   const auto magnitude = static_cast<uint64_t>(negative ? ~value : value);
-  int size = 1;
-  while (size < 8 && magnitude >> (8 * size) != 0) ++size;
+  const auto size = static_cast<int>(VlongSize(value)) - 1;
   out->push_back(static_cast<char>((negative ? -120 : -112) - size));
   for (int i = size; i-- > 0;) {
     out->push_back(static_cast<char>(magnitude >> (8 * i)));
   }
+}
+
+size_t VlongSize(int64_t value) {
+  if (value >= -112 && value <= 127) return 1;
+  const auto magnitude = static_cast<uint64_t>(value < 0 ? ~value : value);
+  size_t size = 1;
+  while (size < 8 && magnitude >> (8 * size) != 0) ++size;
+  return 1 + size;
 }
 
 bool ReadVlong(std::string_view* in, int64_t* value) {

@@ -24,6 +24,7 @@ inline bool ReadBytes(std::string_view* in, int64_t size,
 }
 
 void AppendVlong(int64_t value, std::string* out);
+size_t VlongSize(int64_t value);
 bool ReadVlong(std::string_view* in, int64_t* value);
 
 // A vlong size, then that many bytes.

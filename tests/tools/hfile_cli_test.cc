@@ -493,6 +493,31 @@ TEST_F(HFileCliTest, RebuildWithoutAnotherFilterGivesTheSameFile) {
   }
 }
 
+TEST_F(HFileCliTest, RebuildKeepsEncodingAndBlocksAndSaysWhatItChanges) {
+  const std::string encoded = HBaseFile("row_fast_diff.hfile");
+  WriteFile(InputPath("encoded"), encoded);
+  Json document = RunJson("rebuild encoded recoded_same");
+  EXPECT_EQ(document["after"]["encoding"], "FAST_DIFF");
+  EXPECT_EQ(document["after"]["block_size_bytes"], 1024);
+  // The index has other keys, of a few bytes.
+  EXPECT_NEAR(document["after"]["file_size_bytes"].get<double>(),
+              static_cast<double>(encoded.size()),
+              0.01 * static_cast<double>(encoded.size()));
+  ASSERT_THAT(Run("rebuild encoded recoded --error_rate 0.02 --encoding none "
+                  "--block_size 1000"),
+              Exits(0, HasSubstr("recoded: written and verified: "
+                                 "error_rate 0.02, was 0.01; encoding NONE, "
+                                 "was FAST_DIFF; block_size_bytes 1000, was "
+                                 "1024\n")));
+  EXPECT_THAT(Run("rebuild encoded unchanged"),
+              Exits(0, HasSubstr("unchanged: written and verified\n")));
+  WriteFile(InputPath("indexed"), HBaseFile("row_row_index_v1.hfile"));
+  EXPECT_THAT(Run("rebuild indexed wide --widest"),
+              Exits(2, _, HasSubstr("encoding ROW_INDEX_V1")));
+  EXPECT_THAT(Run("rebuild indexed wide --widest --encoding FAST_DIFF"),
+              Exits(0));
+}
+
 TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {
   const ToolResult exists = Run("rebuild --json row.hfile rowcol.hfile");
   EXPECT_EQ(exists.exit_code, 2);
@@ -504,7 +529,7 @@ TEST_F(HFileCliTest, RebuildLeavesNothingHalfDone) {
               Exits(1, _, HasSubstr("offset 0: checksum")));
   for (const std::string wrong :
        {"--bloom_type RIBBON", "--error_rate 2", "--compression LZO",
-        "--chunk_size 0", "--prefix_length 4",
+        "--chunk_size 0", "--prefix_length 4", "--encoding PREFIX_TREE",
         "--bloom_type ROWPREFIX_FIXED_LENGTH"}) {
     EXPECT_THAT(Run("rebuild row.hfile half " + wrong), Exits(2)) << wrong;
   }

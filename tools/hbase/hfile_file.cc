@@ -15,7 +15,7 @@
 #include "tools/formats/filter_file.h"
 #include "tools/formats/paths.h"
 #include "tools/hbase/family_plans.h"
-#include "tools/hbase/versions.h"
+#include "tools/hbase/properties.h"
 #include "tools/text/output.h"
 
 namespace rowbloom::tools {

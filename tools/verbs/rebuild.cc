@@ -26,7 +26,7 @@
 #include "rowbloom/io.h"
 #include "tools/formats/filter_file.h"
 #include "tools/formats/paths.h"
-#include "tools/hbase/versions.h"
+#include "tools/hbase/properties.h"
 #include "tools/text/arguments.h"
 #include "tools/text/output.h"
 #include "tools/verbs/report.h"
@@ -51,7 +51,8 @@ struct RebuildArguments {
   std::optional<int> max_fold;
   std::string hash;
   std::string compression;
-  uint32_t block_size = HFileWriterOptions().block_size_bytes;
+  std::string encoding;
+  std::optional<uint32_t> block_size;
   bool widest = false;
   bool json = false;
 };
@@ -133,6 +134,9 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
   if (!arguments.compression.empty()) {
     options.compression = *ParseHFileCompression(arguments.compression);
   }
+  if (!arguments.encoding.empty()) {
+    options.encoding = *ParseHFileEncoding(arguments.encoding);
+  }
   if (arguments.prefix_length > 0) {
     if (options.bloom_type != BloomType::kRowPrefixFixedLength) {
       return absl::FailedPreconditionError(
@@ -148,7 +152,8 @@ absl::StatusOr<HFileWriterOptions> OptionsFor(const RebuildArguments& arguments,
     options.max_fold = HFileWriterOptions().max_fold;
   }
   options.max_fold = arguments.max_fold.value_or(options.max_fold);
-  options.block_size_bytes = arguments.block_size;
+  options.block_size_bytes =
+      arguments.block_size.value_or(options.block_size_bytes);
   if (arguments.widest) options.profile = HFileProfile::kWidest;
   return options;
 }
@@ -201,27 +206,51 @@ absl::Status CopyCells(const std::string& path, const HFileReader& reader,
   return Refusal(path, reader, writer->Finish());
 }
 
-// The properties of a file and its general filter. `rate` is the error rate
-// that it was written for.
-Json Describe(const OpenedHFile& file, float rate) {
+// The properties of a file and its general filter. `options` are those that it
+// was written with, as far as they are known.
+Json Describe(const OpenedHFile& file, const HFileWriterOptions& options) {
   const HFileProperties& properties = file.reader->properties();
   const HFileBloomInfo& filter = file.reader->general_filter();
-  HFileWriterOptions options = OptionsOf(*file.reader);
-  options.error_rate = rate;
   const auto plan = PlanHFileFilter(options, filter.key_count);
   const bool has_filter = filter.is_usable && plan.ok();
-  return {
-      {"bloom_type", std::string(BloomTypeName(filter.bloom_type))},
-      {"key_count", filter.key_count},
-      {"hash_count", filter.hash_count},
-      {"chunk_count", filter.chunks.size()},
-      {"filter_size_bytes", filter.size_bytes},
-      {"file_size_bytes", file.source->size_bytes()},
-      {"error_rate", has_filter ? Json(std::round(rate * 1e6) / 1e6) : Json()},
-      {"expected_fpr", has_filter ? Json(plan->expected_fpr) : Json()},
-      {"hfile_version", std::to_string(properties.major_version) + "." +
-                            std::to_string(properties.minor_version)},
-      {"encoding", std::string(HFileEncodingName(properties.encoding))}};
+  const double rate = std::round(options.error_rate * 1e6) / 1e6;
+  return {{"bloom_type", std::string(BloomTypeName(filter.bloom_type))},
+          {"key_count", filter.key_count},
+          {"hash",
+           has_filter ? Json(std::string(HFileHashName(filter.hash))) : Json()},
+          {"hash_count", filter.hash_count},
+          {"chunk_count", filter.chunks.size()},
+          {"filter_size_bytes", filter.size_bytes},
+          {"file_size_bytes", file.source->size_bytes()},
+          {"error_rate", has_filter ? Json(rate) : Json()},
+          {"expected_fpr", has_filter ? Json(plan->expected_fpr) : Json()},
+          {"hfile_version", std::to_string(properties.major_version) + "." +
+                                std::to_string(properties.minor_version)},
+          {"compression",
+           std::string(HFileCompressionName(properties.compression))},
+          {"checksum", std::string(HFileChecksumName(properties.checksum))},
+          {"encoding", std::string(HFileEncodingName(properties.encoding))},
+          {"block_size_bytes", options.block_size_bytes},
+          {"tags_compressed", options.compress_tags},
+          {"index_encoding", IndexEncoding(properties)}};
+}
+
+// "encoding NONE, was DIFF; ...": each property that the new file does not
+// have from the old one. Sizes and numbers of the filter are not among them.
+std::string ChangesText(const Json& entry) {
+  std::vector<std::string> changes;
+  for (const char* name :
+       {"bloom_type", "error_rate", "hash", "hfile_version", "compression",
+        "checksum", "encoding", "block_size_bytes", "tags_compressed",
+        "index_encoding"}) {
+    const Json& before = entry["before"][name];
+    const Json& after = entry["after"][name];
+    if (before == after) continue;
+    changes.push_back(std::string(name) + " " +
+                      FieldText(after, std::string::npos) + ", was " +
+                      FieldText(before, std::string::npos));
+  }
+  return absl::StrJoin(changes, "; ");
 }
 
 // Writes the file, verifies it and describes both.
@@ -244,11 +273,11 @@ absl::Status Write(const RebuildArguments& arguments, const std::string& in,
   if (const char* note = ChecksumNote(reader.properties())) {
     (*fields)["note"] = EscapeControls(in + " " + note);
   }
-  (*fields)["before"] = Describe(*before, OptionsOf(reader).error_rate);
+  (*fields)["before"] = Describe(*before, OptionsOf(reader));
   const auto after = OpenAt(path);
   if (!after.ok()) return after.status();
   status = after->reader->Verify(/*with_keys=*/true);
-  if (status.ok()) (*fields)["after"] = Describe(*after, options->error_rate);
+  if (status.ok()) (*fields)["after"] = Describe(*after, *options);
   return status;
 }
 
@@ -285,8 +314,7 @@ absl::Status Rebuild(const RebuildArguments& arguments, const std::string& in,
 }
 
 // Says in what the file differs from one that is written with these options
-// from `source`; empty if in nothing that either tells. Block sizes are in no
-// file.
+// from `source`; empty if in nothing that either tells.
 std::string DifferenceFrom(const HFileWriterOptions& options,
                            const HFileReader& source, const HFileReader& file) {
   const HFileProperties& properties = file.properties();
@@ -300,12 +328,17 @@ std::string DifferenceFrom(const HFileWriterOptions& options,
                           filter.hash_count == plan->hash_count &&
                           filter.chunks.size() == plan->chunk_count &&
                           filter.size_bytes == plan->size_bytes;
+  const auto block_size = file.FindBlockSize();
   const std::pair<const char*, bool> differences[] = {
       {"number of cells",
        properties.cell_count != source.properties().cell_count},
       // The sequence id is in it.
       {"file info", OptionsOf(file).file_info != options.file_info},
       {"compression", properties.compression != options.compression},
+      {"encoding", properties.encoding != options.encoding},
+      {"size of data blocks",
+       block_size.has_value() && (options.block_size_bytes < block_size->min ||
+                                  options.block_size_bytes > block_size->max)},
       {"oldest version of HBase",
        options.profile == HFileProfile::kWidest &&
            HBaseVersionsFor(file).rfind("0.98", 0) != 0},
@@ -460,14 +493,21 @@ std::string EntryText(const Json& entry, bool is_one) {
   if (entry.contains("note")) text = entry["note"].get<std::string>() + "\n";
   const bool is_written = entry["result"] == "written";
   if (is_written || entry["result"] == "kept") {
+    const std::string changes = is_written ? ChangesText(entry) : "";
     text += entry["out"].get<std::string>() +
-            (is_written ? ": written and verified\n" : ": kept\n");
+            (is_written ? ": written and verified" : ": kept") +
+            (changes.empty() ? "" : ": " + changes) + "\n";
   }
   if (!is_one || !is_written) return text;
   Json rows = Json::array();
   for (const char* which : {"before", "after"}) {
     Json row{{"filter", which}};
     row.update(entry[which]);
+    // The line above has them if they are not the same.
+    for (const char* name : {"hash", "compression", "checksum",
+                             "tags_compressed", "index_encoding"}) {
+      row.erase(name);
+    }
     rows.push_back(std::move(row));
   }
   return text + Table(rows);
@@ -560,10 +600,11 @@ void AddRebuild(CLI::App* app, int* exit_code) {
   add("--hash", &arguments->hash, {"JENKINS", "MURMUR", "MURMUR3"});
   add("--compression", &arguments->compression,
       {"NONE", "GZ", "SNAPPY", "LZ4", "ZSTD"});
+  add("--encoding", &arguments->encoding,
+      {"NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"});
   verb->add_option("--block_size", arguments->block_size,
-                   "Size in bytes of a data block")
-      ->transform(WholeNumber())
-      ->capture_default_str();
+                   "Size in bytes of a data block; default: the file's")
+      ->transform(WholeNumber());
   verb->add_flag("--widest", arguments->widest,
                  "Write files that HBase 0.98 to 4 all open");
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-rebuild)");

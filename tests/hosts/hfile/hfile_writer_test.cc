@@ -165,6 +165,14 @@ TEST(HFileWriter, RefusesOptionsThatCannotBe) {
       refuses([](auto* o) { o->checksum = static_cast<HFileChecksum>(9); }));
   EXPECT_TRUE(
       refuses([](auto* o) { o->profile = static_cast<HFileProfile>(2); }));
+  for (const auto encoding :
+       {HFileEncoding::kPrefixTree, HFileEncoding::kUnknown}) {
+    EXPECT_TRUE(refuses([&](auto* o) { o->encoding = encoding; }));
+  }
+  EXPECT_TRUE(refuses([](auto* o) {
+    o->encoding = HFileEncoding::kRowIndexV1;
+    o->profile = HFileProfile::kWidest;
+  }));
   EXPECT_TRUE(refuses([](auto* o) { o->compression = HFileCompression::kLzo; },
                       absl::StatusCode::kUnimplemented));
 }
@@ -273,6 +281,54 @@ TEST(OptionsOf, HaveTheHashOfAFilterThatIsRefused) {
       [](hfile::Trailer* trailer) { trailer->comparator = "own"; }));
   ASSERT_FALSE(file->general_filter().is_usable);
   EXPECT_EQ(OptionsOf(*file).hash, HFileHash::kMurmur3);
+}
+
+TEST(OptionsOf, HaveTheEncodingAndTheTagsOfTheFile) {
+  HFileWriterOptions options;
+  options.has_tags = true;
+  for (const auto encoding :
+       {HFileEncoding::kNone, HFileEncoding::kPrefix, HFileEncoding::kDiff,
+        HFileEncoding::kFastDiff, HFileEncoding::kRowIndexV1}) {
+    for (const bool compress_tags : {false, true}) {
+      options.encoding = encoding;
+      options.compress_tags = compress_tags;
+      const OpenHFile file(SmallHFile(options));
+      EXPECT_EQ(file->Verify(true), absl::OkStatus());
+      const HFileWriterOptions found = OptionsOf(*file);
+      EXPECT_EQ(found.encoding, encoding);
+      EXPECT_EQ(found.compress_tags,
+                compress_tags && encoding != HFileEncoding::kNone);
+      EXPECT_EQ(found.block_size_bytes, 256);
+    }
+  }
+}
+
+TEST(FindBlockSize, IsNoneWithoutCellsAndTheUsualOneIfNoBlockIsFull) {
+  EXPECT_FALSE(OpenHFile(testing::WriteHFile({}, {}))->FindBlockSize());
+  const OpenHFile one(testing::WriteHFile({}, {Put("row", "q")}));
+  EXPECT_EQ(one->FindBlockSize()->likely, 64 << 10);
+  EXPECT_EQ(one->FindBlockSize()->min, 1);
+  // The second cell came to a block that was larger than usual.
+  HFileWriterOptions large;
+  large.block_size_bytes = 256 << 10;
+  const std::string value(200 << 10, 'v');
+  const OpenHFile two(testing::WriteHFile(
+      large, {Put("row1", "q", value), Put("row2", "q", value)}));
+  EXPECT_EQ(two->FindBlockSize()->likely, 256 << 10);
+  EXPECT_GT(two->FindBlockSize()->min, 200 << 10);
+}
+
+TEST(FindBlockSize, IsTheRoundestOfThoseThatGiveTheBlocks) {
+  for (const uint32_t size : {1000, 4096, 10000, 16384, 100000, 131072}) {
+    HFileWriterOptions options;
+    options.block_size_bytes = size;
+    std::vector<std::string> rows;
+    for (int i = 0; i < 20000; ++i) rows.push_back(std::to_string(100000 + i));
+    std::vector<HFileCell> cells;
+    for (const std::string& row : rows) cells.push_back(Put(row, "q"));
+    const OpenHFile file(testing::WriteHFile(options, cells));
+    EXPECT_EQ(file->FindBlockSize()->likely, size);
+  }
 }
 
 TEST(PlanHFileFilter, HasAChunkForEachKeyWhereNoneHasRoom) {

@@ -184,6 +184,15 @@ struct HFileCell {
   int64_t mvcc = 0;       // The sequence id in HBase.
 };
 
+// The size of data blocks that a file's writer was asked for (HBase:
+// BLOCKSIZE), as far as the blocks tell: any size from `min` to `max` gives
+// these blocks.
+struct HFileBlockSize {
+  uint32_t likely = 0;  // The usual size, or the roundest one.
+  uint32_t min = 0;
+  uint32_t max = 0;
+};
+
 // Iterates over the cells of a file, in order. Belongs to one thread.
 class HFileCellReader {
  public:
@@ -243,6 +252,8 @@ class HFileReader {
   absl::StatusOr<std::string> ReadMetaBlock(std::string_view name) const;
   // Reads from the source; the reader must outlive it.
   std::unique_ptr<HFileCellReader> NewCellReader() const;
+  // Reads up to 32 data blocks. nullopt if none can be read, or none is there.
+  std::optional<HFileBlockSize> FindBlockSize() const;
 
   // Reads everything and checks every checksum and invariant: blocks, indexes,
   // filters, cells and their order, totals. `with_keys` also checks that the

@@ -9,10 +9,10 @@
 //   for (const HFileCell& cell : cells) status = (*writer)->Add(cell);
 //   status = (*writer)->Finish();
 //
-// Link rowbloom::hfile. The file is an HFile 3.3 with unencoded data blocks and
-// an index of one level. For the same cells and options its filters equal
-// HBase's byte for byte. So do uncompressed data blocks, except in files whose
-// index HBase splits into levels (when it is larger than 128 KiB).
+// Link rowbloom::hfile. The file is an HFile 3.3 with an index of one level.
+// For the same cells and options its filters equal HBase's byte for byte. So do
+// uncompressed data blocks, except in files whose index HBase splits into
+// levels (when it is larger than 128 KiB).
 //
 // Memory: a data block, a chunk of each filter, and the indexes. Belongs to one
 // thread; `sink` must outlive the writer. Nothing throws.
@@ -40,7 +40,8 @@ namespace ROWBLOOM_EXPORT rowbloom {
 enum class HFileProfile : uint8_t {
   kHBase2,  // HBase 2 and later; comparators have the names of HBase 2.
   // HBase 0.98 to 4: comparators have names that all of them accept. Bloom type
-  // ROWPREFIX_FIXED_LENGTH and compression ZSTD are refused.
+  // ROWPREFIX_FIXED_LENGTH, compression ZSTD and encoding ROW_INDEX_V1 are
+  // refused.
   kWidest,
 };
 
@@ -58,13 +59,20 @@ struct HFileWriterOptions {
   int64_t chunk_size_bytes = 128 << 10;  // io.storefile.bloom.block.size
   int max_fold = 7;                      // io.storefile.bloom.max.fold
   HFileCompression compression = HFileCompression::kNone;
+  // The encoding of data blocks: NONE, PREFIX, DIFF, FAST_DIFF or ROW_INDEX_V1.
+  // HBase: DATA_BLOCK_ENCODING.
+  HFileEncoding encoding = HFileEncoding::kNone;
   HFileChecksum checksum = HFileChecksum::kCrc32c;
-  uint32_t bytes_per_checksum = 16384;   // 33 to 2^31 - 1.
-  uint32_t block_size_bytes = 64 << 10;  // Data blocks end at this size.
+  uint32_t bytes_per_checksum = 16384;  // 33 to 2^31 - 1.
+  // Data blocks end at this size, unencoded and uncompressed. HBase: BLOCKSIZE.
+  uint32_t block_size_bytes = 64 << 10;
   HFileProfile profile = HFileProfile::kHBase2;
   // If true, cells are written with tags, or with mvcc.
   bool has_tags = false;
   bool has_mvcc = false;
+  // If true, encodings PREFIX, DIFF and FAST_DIFF store tags by a dictionary.
+  // HBase: COMPRESS_TAGS.
+  bool compress_tags = false;
   // If true, the file is of the table hbase:meta, which has its own cell order.
   bool is_meta_table = false;
   int64_t create_time_ms = 0;  // 0: not stored.
@@ -76,13 +84,13 @@ struct HFileWriterOptions {
 };
 
 // The options that write cells in the form of this reader's file: layout,
-// compression, checksums (CRC32C if it has none, as HFiles 2.0), bloom type,
-// hash, error rate and chunk size, whether it has a delete family filter (true
-// if the file cannot tell), and the entries of its file info that stay true;
-// without its meta blocks. Rate and chunk size follow from the filter with
-// more chunks, of which one is read; they are the defaults if there is none.
-// The size of data blocks is the default: no file stores it. An unknown
-// comparator is assumed to have the usual order.
+// encoding, compression, checksums (CRC32C if it has none, as HFiles 2.0),
+// bloom type, hash, error rate and chunk size, whether it has a delete family
+// filter (true if the file cannot tell), and the entries of its file info that
+// stay true; without its meta blocks. Rate and chunk size follow from the
+// filter with more chunks, of which one is read; they are the defaults if there
+// is none. The size of data blocks is that of HFileReader::FindBlockSize(). An
+// unknown comparator is assumed to have the usual order.
 HFileWriterOptions OptionsOf(const HFileReader& reader);
 
 // The size and rate of the general filter of a file with these options and
@@ -112,7 +120,8 @@ class HFileWriter {
   // Calls match  Add* Finish . Cells come in HBase's order: row, family,
   // qualifier, newest timestamp and highest type first. InvalidArgument if a
   // cell, or its key in the filter, is out of order: columns of a second family
-  // in a ROWCOL filter. Also InvalidArgument for a cell that HBase does not
+  // in a ROWCOL filter. Also InvalidArgument for a second family in an encoding
+  // that has one (PREFIX, DIFF, FAST_DIFF), and for a cell that HBase does not
   // allow: a row that is empty or longer than 32767 bytes, a family longer than
   // 127, tags longer than 65535, a negative timestamp or an unknown type. The
   // first error stays.

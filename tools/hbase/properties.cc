@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "tools/hbase/versions.h"
+#include "tools/hbase/properties.h"
 
 #include <algorithm>
 
@@ -65,6 +65,11 @@ const char* ChecksumNote(const HFileProperties& properties) {
   }
   return "has no checksums: damage to values, and to filters without --cells, "
          "goes unnoticed";
+}
+
+std::string IndexEncoding(const HFileProperties& properties) {
+  const auto found = properties.file_info.find("INDEX_BLOCK_ENCODING");
+  return found == properties.file_info.end() ? "NONE" : found->second;
 }
 
 }  // namespace rowbloom::tools

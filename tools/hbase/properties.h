@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The versions of HBase that open an HFile and use its filters.
+// Tells an operator the meaning of an HFile's properties.
 //
 //   HBaseVersionsFor(reader);   // "0.98-4"
 
-#ifndef ROWBLOOM_TOOLS_HBASE_VERSIONS_H_
-#define ROWBLOOM_TOOLS_HBASE_VERSIONS_H_
+#ifndef ROWBLOOM_TOOLS_HBASE_PROPERTIES_H_
+#define ROWBLOOM_TOOLS_HBASE_PROPERTIES_H_
 
 #include <string>
 
@@ -21,6 +21,9 @@ std::string HBaseVersionsFor(const HFileReader& reader);
 // Says what damage goes unnoticed if the file has no checksums; else nullptr.
 const char* ChecksumNote(const HFileProperties& properties);
 
+// The encoding of the data index that the file info names; NONE if none.
+std::string IndexEncoding(const HFileProperties& properties);
+
 }  // namespace rowbloom::tools
 
-#endif  // ROWBLOOM_TOOLS_HBASE_VERSIONS_H_
+#endif  // ROWBLOOM_TOOLS_HBASE_PROPERTIES_H_
