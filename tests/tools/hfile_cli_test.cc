@@ -5,6 +5,7 @@
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
 
 #include <csignal>
+#include <cstdio>
 #include <filesystem>
 #include <set>
 #include <string>
@@ -299,6 +300,76 @@ TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
 }
 
 // HBase finds the file that a reference names where it was.
+TEST_F(HFileCliTest, RebuildByThreadsGivesTheSameFilesAndOrder) {
+  std::filesystem::create_directories(InputPath("parallel"));
+  for (int i = 0; i < 20; ++i) {
+    WriteFile(
+        InputPath("parallel/" + std::to_string(100 + i)),
+        i == 7 ? "unknown"
+               : ReadFile(InputPath(i % 2 == 0 ? "row.hfile" : "none.hfile")));
+  }
+  const Json one = RunJson("rebuild parallel --into by_one --hash MURMUR3");
+  const Json four =
+      RunJson("rebuild -j 4 parallel --into by_four --hash MURMUR3");
+  EXPECT_EQ(one["summary"], four["summary"]);
+  EXPECT_EQ(four["summary"]["written"], 19);
+  EXPECT_EQ(four["summary"]["failed"], 1);
+  for (size_t i = 0; i < 20; ++i) {
+    const std::string name = std::to_string(100 + i);
+    EXPECT_EQ(four["files"][i]["path"], "parallel/" + name);
+    EXPECT_EQ(four["files"][i]["result"], i == 7 ? "failed" : "written");
+    if (i == 7) continue;
+    EXPECT_EQ(ReadFile(InputPath("by_four/" + name)),
+              ReadFile(InputPath("by_one/" + name)));
+  }
+  EXPECT_THAT(Run("rebuild -j 0 parallel --into by_none"), Exits(2));
+}
+
+TEST_F(HFileCliTest, RebuildShowsItsProgressInALog) {
+  std::filesystem::create_directories(InputPath("shown"));
+  for (const char* name : {"1", "2", "3"}) {
+    WriteFile(InputPath("shown/") + name, ReadFile(InputPath("row.hfile")));
+  }
+  const auto bytes = std::filesystem::file_size(InputPath("row.hfile"));
+  char sum[32];
+  std::snprintf(sum, sizeof(sum), "%.1f", 3 * static_cast<double>(bytes) / 1e6);
+  EXPECT_THAT(
+      Run("rebuild -j 2 --progress 60 shown --into shown_out"),
+      Exits(0, _,
+            AllOf(HasSubstr(std::string("rebuilt 0 of 3 files, 0.0 of ") + sum +
+                            " MB\n"),
+                  HasSubstr(std::string("rebuilt 3 of 3 files, ") + sum +
+                            " of " + sum + " MB, "),
+                  HasSubstr(" MB/s, 0 s left\n"))));
+  EXPECT_THAT(Run("rebuild --progress 0 shown --into shown_more"),
+              Exits(0, _, Eq("")));
+}
+
+TEST_F(HFileCliTest, RebuildRemovesWhatAKilledRunLeft) {
+  std::filesystem::create_directories(InputPath("killed"));
+  std::filesystem::create_directories(InputPath("killed_out"));
+  WriteFile(InputPath("killed/1"), ReadFile(InputPath("row.hfile")));
+  WriteFile(InputPath("killed_out/1.unfinished.17"), "left");
+  WriteFile(InputPath("killed_out/other.unfinished.17"), "not of this run");
+  EXPECT_THAT(Run("rebuild killed --into killed_out"),
+              Exits(0, HasSubstr("leftovers_removed"),
+                    Eq("rowbloom: killed_out/1.unfinished.17: removed; a run "
+                       "that was killed left it\n")));
+  EXPECT_FALSE(
+      std::filesystem::exists(InputPath("killed_out/1.unfinished.17")));
+  EXPECT_TRUE(
+      std::filesystem::exists(InputPath("killed_out/other.unfinished.17")));
+  // A run that lives holds a lock on its file.
+  const ToolResult locked =
+      RunProgram("/bin/sh", inputs(),
+                 {"-c",
+                  ": >killed_out/1.unfinished.18; rm killed_out/1; "
+                  "flock killed_out/1.unfinished.18 " ROWBLOOM_TOOL
+                  " rebuild killed --into killed_out"});
+  EXPECT_THAT(locked, Exits(0, _, HasSubstr("unfinished.18: not removed")));
+  EXPECT_TRUE(std::filesystem::exists(InputPath("killed_out/1.unfinished.18")));
+}
+
 TEST_F(HFileCliTest, RebuildOfManyRefusesReferencesAndWritesNothing) {
   const std::string region = "0123456789abcdef0123456789abcdef";
   std::filesystem::create_directories(InputPath("split/cf"));

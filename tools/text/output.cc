@@ -144,6 +144,10 @@ void ProgressLine::ShowCount(std::string_view what, uint64_t done,
       std::to_string(total) + "  " + std::to_string(100 * done / total) + "%");
 }
 
+void ProgressLine::ShowText(const std::string& text) {
+  if (on_terminal_) Put(text);
+}
+
 void ProgressLine::Put(const std::string& line) {
   // Erase the line, and cut it so that it cannot wrap.
   std::fprintf(stderr, "\r\x1b[K%.79s", line.c_str());

@@ -67,7 +67,9 @@ class ProgressLine {
   void Show(size_t done, size_t total, std::string_view name);
   // For things that are too many to name.
   void ShowCount(std::string_view what, uint64_t done, uint64_t total);
+  void ShowText(const std::string& text);
   void Clear();
+  bool on_terminal() const { return on_terminal_; }
 
  private:
   void Put(const std::string& line);

@@ -2,20 +2,20 @@
 //
 // rowbloom rebuild: copies HFiles and gives them other filters.
 
-#include <signal.h>
-#include <unistd.h>
-
-#include <climits>
+#include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
-#include <cstdio>
 #include <filesystem>
+#include <functional>
 #include <iostream>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <system_error>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -27,6 +27,8 @@
 #include "tools/formats/filter_file.h"
 #include "tools/formats/paths.h"
 #include "tools/hbase/properties.h"
+#include "tools/hbase/rebuild_progress.h"
+#include "tools/hbase/unfinished_file.h"
 #include "tools/text/arguments.h"
 #include "tools/text/output.h"
 #include "tools/verbs/report.h"
@@ -55,46 +57,8 @@ struct RebuildArguments {
   std::optional<uint32_t> block_size;
   bool widest = false;
   bool json = false;
-};
-
-// A file that is removed when this object or the process ends, unless it was
-// given its name before. One at a time.
-class UnfinishedFile {
- public:
-  explicit UnfinishedFile(const std::string& out)
-      : path_(out + ".unfinished." + std::to_string(getpid())) {
-    std::snprintf(for_signals_, sizeof(for_signals_), "%s", path_.c_str());
-    struct sigaction action = {};
-    action.sa_handler = RemoveAndEnd;
-    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGTERM}) {
-      struct sigaction before = {};
-      sigaction(signal, nullptr, &before);
-      // nohup ignores SIGHUP, a shell SIGINT in the background.
-      if (before.sa_handler != SIG_IGN) sigaction(signal, &action, nullptr);
-    }
-    // A write beyond the limit of the shell is an error like any other.
-    action.sa_handler = SIG_IGN;
-    sigaction(SIGXFSZ, &action, nullptr);
-  }
-  ~UnfinishedFile() {
-    std::error_code ignored;
-    fs::remove(path_, ignored);
-    for_signals_[0] = '\0';
-  }
-  UnfinishedFile(const UnfinishedFile&) = delete;
-  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
-
-  const std::string& path() const { return path_; }
-
- private:
-  static void RemoveAndEnd(int number) {
-    unlink(for_signals_);
-    signal(number, SIG_DFL);
-    raise(number);
-  }
-
-  static inline char for_signals_[PATH_MAX] = "";
-  const std::string path_;
+  int jobs = 1;
+  std::optional<uint32_t> progress_seconds;
 };
 
 // An HFile that is open for reading.
@@ -189,15 +153,45 @@ absl::Status Refusal(const std::string& path, const HFileReader& reader,
                                     std::string(status.message()));
 }
 
+// The part of a file in the progress of its run. Copying its cells is most of
+// the work; the rest is done when this object ends.
+class FileProgress {
+ public:
+  FileProgress(RebuildProgress* run, uint64_t bytes)
+      : run_(run), left_(bytes), step_(bytes / kSteps) {}
+  ~FileProgress() {
+    run_->Add(left_);
+    run_->FinishFile();
+  }
+  FileProgress(const FileProgress&) = delete;
+  FileProgress& operator=(const FileProgress&) = delete;
+
+  void ShowCopied(uint64_t cells, uint64_t of_cells) {
+    constexpr uint64_t kCopySteps = 75;
+    const uint64_t step = of_cells == 0 ? 0 : kCopySteps * cells / of_cells;
+    for (; steps_ < step && steps_ < kCopySteps; ++steps_) {
+      run_->Add(step_);
+      left_ -= step_;
+    }
+  }
+
+ private:
+  static constexpr uint64_t kSteps = 100;
+
+  RebuildProgress* const run_;
+  uint64_t left_;
+  const uint64_t step_;
+  uint64_t steps_ = 0;
+};
+
 absl::Status CopyCells(const std::string& path, const HFileReader& reader,
-                       HFileWriter* writer) {
+                       FileProgress* progress, HFileWriter* writer) {
   constexpr uint64_t kCellsBetweenReports = 1 << 16;
-  ProgressLine progress;
   const std::unique_ptr<HFileCellReader> cells = reader.NewCellReader();
   HFileCell cell;
   for (uint64_t done = 0; cells->Next(&cell); ++done) {
     if (done % kCellsBetweenReports == 0) {
-      progress.ShowCount("cells", done, reader.properties().cell_count);
+      progress->ShowCopied(done, reader.properties().cell_count);
     }
     absl::Status status = writer->Add(cell);
     if (!status.ok()) return Refusal(path, reader, status);
@@ -255,7 +249,8 @@ std::string ChangesText(const Json& entry) {
 
 // Writes the file, verifies it and describes both.
 absl::Status Write(const RebuildArguments& arguments, const std::string& in,
-                   const std::string& path, Json* fields) {
+                   const std::string& path, FileProgress* progress,
+                   Json* fields) {
   const auto before = OpenAt(in);
   if (!before.ok()) return before.status();
   const HFileReader& reader = *before->reader;
@@ -267,7 +262,7 @@ absl::Status Write(const RebuildArguments& arguments, const std::string& in,
   if (!sink.ok()) return sink.status();
   const auto writer = HFileWriter::Make(*options, sink->get());
   if (!writer.ok()) return writer.status();
-  status = CopyCells(in, reader, writer->get());
+  status = CopyCells(in, reader, progress, writer->get());
   if (status.ok()) status = (*sink)->SyncAndClose();
   if (!status.ok()) return status;
   if (const char* note = ChecksumNote(reader.properties())) {
@@ -296,10 +291,12 @@ absl::StatusOr<std::string> KindOf(const std::string& in,
 
 // Rebuilds an HFile.
 absl::Status Rebuild(const RebuildArguments& arguments, const std::string& in,
-                     const std::string& out, Json* fields) {
+                     const std::string& out, FileProgress* progress,
+                     Json* fields) {
   // The name appears when the file is complete.
-  const UnfinishedFile unfinished(out);
-  absl::Status status = Write(arguments, in, unfinished.path(), fields);
+  UnfinishedFile unfinished(out);
+  absl::Status status =
+      Write(arguments, in, unfinished.path(), progress, fields);
   const std::string message(status.message());
   // An option does not suit the file, or a write failed: no damage.
   if (absl::IsInvalidArgument(status) ||
@@ -307,10 +304,7 @@ absl::Status Rebuild(const RebuildArguments& arguments, const std::string& in,
     return absl::FailedPreconditionError(message);
   }
   if (!status.ok()) return status;
-  std::error_code error;
-  fs::rename(unfinished.path(), out, error);
-  if (error) return absl::UnavailableError(out + ": " + error.message());
-  return absl::OkStatus();
+  return unfinished.Finish();
 }
 
 // Says in what the file differs from one that is written with these options
@@ -393,6 +387,8 @@ struct RebuildFile {
   TargetFile target;
   fs::path out;
   std::string kind = {};
+  uint64_t size_bytes = 0;
+  bool repeats_out = false;  // An earlier file of the run has the same `out`.
 };
 
 bool IsWithin(const fs::path& path, const fs::path& directory) {
@@ -436,17 +432,25 @@ std::vector<RebuildFile> NamedFiles(const RebuildArguments& arguments) {
   return files;
 }
 
-// Fills in the kinds and the errors. FailedPrecondition if one of many is a
+// Fills in kinds, sizes and errors. FailedPrecondition if one of many is a
 // reference: it would break when the file that it names is replaced.
-absl::Status FindKinds(bool is_one, std::vector<RebuildFile>* files) {
+absl::Status ExamineFiles(bool is_one, std::vector<RebuildFile>* files) {
+  std::set<fs::path> outs;
   for (RebuildFile& file : *files) {
     if (!file.target.error.ok()) continue;
-    const auto kind = KindOf(file.target.path, file.target.place);
+    const std::string& path = file.target.path;
+    const auto kind = KindOf(path, file.target.place);
     file.target.error = kind.status();
     if (kind.ok()) file.kind = *kind;
+    if (file.kind == kHFile) {
+      std::error_code error;
+      const auto size = fs::file_size(path, error);
+      if (!error) file.size_bytes = size;
+      file.repeats_out = !outs.insert(file.out).second;
+    }
     if (is_one || file.kind != kReference) continue;
     return absl::FailedPreconditionError(
-        file.target.path +
+        path +
         ": a reference, of a region that was split or merged, to a file that "
         "would be replaced. Run major_compact on the table first, and rebuild "
         "when it has no references");
@@ -455,36 +459,37 @@ absl::Status FindKinds(bool is_one, std::vector<RebuildFile>* files) {
 }
 
 // Rebuilds a file of the run, or keeps what an earlier run with --into wrote,
-// or leaves it out; *result says which. `outs` are the files of this run.
+// or leaves it out; *result says which.
 absl::Status RebuildOrKeep(const RebuildArguments& arguments,
-                           const RebuildFile& file, std::set<fs::path>* outs,
+                           const RebuildFile& file, RebuildProgress* run,
                            const char** result, Json* entry) {
+  FileProgress progress(run, file.size_bytes);
   const bool is_one = arguments.into.empty();
-  const auto& [target, out, kind] = file;
+  const std::string& in = file.target.path;
+  const std::string out = file.out.string();
   std::error_code error;
-  if (!target.error.ok()) return target.error;
-  if (kind != kHFile) {
+  if (!file.target.error.ok()) return file.target.error;
+  if (file.kind != kHFile) {
     if (is_one) {
       return absl::InvalidArgumentError(
-          target.path + ": not an HFile, but of the kind " + kind);
+          in + ": not an HFile, but of the kind " + file.kind);
     }
     *result = "left_out";
     (*entry)["note"] =
-        EscapeControls(target.path + ": left out: of the kind " + kind);
+        EscapeControls(in + ": left out: of the kind " + file.kind);
     return absl::OkStatus();
   }
-  if (!outs->insert(out).second) {
-    return absl::AlreadyExistsError(out.string() +
-                                    ": is of another file of this run");
+  if (file.repeats_out) {
+    return absl::AlreadyExistsError(out + ": is of another file of this run");
   }
   if (fs::exists(out, error)) {
-    if (is_one) return absl::AlreadyExistsError(out.string() + ": exists");
+    if (is_one) return absl::AlreadyExistsError(out + ": exists");
     *result = "kept";
-    return CheckKept(arguments, target.path, out.string());
+    return CheckKept(arguments, in, out);
   }
-  if (!is_one) fs::create_directories(out.parent_path(), error);
+  if (!is_one) fs::create_directories(file.out.parent_path(), error);
   *result = "written";
-  return Rebuild(arguments, target.path, out.string(), entry);
+  return Rebuild(arguments, in, out, &progress, entry);
 }
 
 // Tells what became of a file; of the only one also its filters.
@@ -513,10 +518,83 @@ std::string EntryText(const Json& entry, bool is_one) {
   return text + Table(rows);
 }
 
+struct RebuildResult {
+  Json entry;
+  absl::Status status;
+};
+
+RebuildResult RebuildOne(const RebuildArguments& arguments,
+                         const RebuildFile& file, RebuildProgress* progress) {
+  RebuildResult done;
+  done.entry = {{"path", EscapeControls(file.target.path)},
+                {"out", EscapeControls(file.out.string())}};
+  const char* result = "failed";
+  done.status = RebuildOrKeep(arguments, file, progress, &result, &done.entry);
+  if (!done.status.ok()) {
+    result = "failed";
+    done.entry["error"] = ErrorText(done.status);
+  }
+  done.entry["result"] = result;
+  return done;
+}
+
+// Rebuilds the files by several threads, the largest file first, and calls
+// `emit` with each result, in the order of the files.
+void RebuildAll(const RebuildArguments& arguments,
+                const std::vector<RebuildFile>& files,
+                const std::function<void(RebuildResult)>& emit) {
+  uint64_t bytes = 0;
+  std::vector<size_t> order;
+  for (const RebuildFile& file : files) {
+    order.push_back(order.size());
+    bytes += file.size_bytes;
+  }
+  std::stable_sort(order.begin(), order.end(), [&](size_t a, size_t b) {
+    return files[a].size_bytes > files[b].size_bytes;
+  });
+  RebuildProgress progress(files.size(), bytes, arguments.progress_seconds);
+  std::atomic<size_t> next = 0;
+  std::vector<std::optional<RebuildResult>> results(files.size());
+  size_t emitted = 0;
+  const auto work = [&] {
+    for (size_t i; (i = next++) < order.size();) {
+      RebuildResult result = RebuildOne(arguments, files[order[i]], &progress);
+      progress.Around([&] {
+        results[order[i]] = std::move(result);
+        for (; emitted < results.size() && results[emitted]; ++emitted) {
+          emit(*std::exchange(results[emitted], std::nullopt));
+        }
+      });
+    }
+  };
+  std::vector<std::thread> threads;
+  const size_t jobs =
+      std::min(static_cast<size_t>(arguments.jobs), files.size());
+  while (threads.size() + 1 < jobs) threads.emplace_back(work);
+  work();
+  for (std::thread& thread : threads) thread.join();
+}
+
+// Removes what killed runs left in the places of these files, and says so.
+void CleanUp(const std::vector<RebuildFile>& files, Json* summary) {
+  std::vector<std::string> outs;
+  for (const RebuildFile& file : files) outs.push_back(file.out.string());
+  const Leftovers leftovers = RemoveLeftovers(outs);
+  for (const std::string& path : leftovers.removed) {
+    std::cerr << "rowbloom: " << EscapeControls(path)
+              << ": removed; a run that was killed left it\n";
+  }
+  for (const std::string& path : leftovers.locked) {
+    std::cerr << "rowbloom: " << EscapeControls(path)
+              << ": not removed; another run may be writing it\n";
+  }
+  (*summary)["leftovers_removed"] = leftovers.removed.size();
+}
+
 int RunRebuild(const RebuildArguments& arguments) {
   const bool is_one = arguments.into.empty();
   std::vector<RebuildFile> files = NamedFiles(arguments);
-  if (const absl::Status status = FindKinds(is_one, &files); !status.ok()) {
+  if (const absl::Status status = ExamineFiles(is_one, &files); !status.ok()) {
     PrintError(status);
     if (arguments.json) {
       PrintDocument("rowbloom-rebuild", {{"error", ErrorText(status)}});
@@ -528,28 +606,18 @@ int RunRebuild(const RebuildArguments& arguments) {
   for (const char* count : {"written", "kept", "left_out", "failed"}) {
     summary[count] = 0;
   }
+  CleanUp(files, &summary);
   Json entries = Json::array();
-  std::set<fs::path> outs;
-  ProgressLine progress;
-  for (size_t i = 0; i < files.size(); ++i) {
-    Json entry{{"path", EscapeControls(files[i].target.path)},
-               {"out", EscapeControls(files[i].out.string())}};
-    const char* result = "failed";
-    progress.Show(i, files.size(), files[i].target.path);
-    const absl::Status status =
-        RebuildOrKeep(arguments, files[i], &outs, &result, &entry);
-    progress.Clear();
-    if (!status.ok()) {
-      result = "failed";
-      entry["error"] = ErrorText(status);
-      PrintError(status);
+  RebuildAll(arguments, files, [&](RebuildResult done) {
+    if (!done.status.ok()) PrintError(done.status);
+    exit_code = WorseExitCode(exit_code, ExitCodeOf(done.status));
+    Json& count = summary[done.entry["result"].get<std::string>()];
+    count = count.get<uint64_t>() + 1;
+    if (!arguments.json) {
+      std::cout << EntryText(done.entry, is_one) << std::flush;
     }
-    exit_code = WorseExitCode(exit_code, ExitCodeOf(status));
-    entry["result"] = result;
-    summary[result] = summary[result].get<uint64_t>() + 1;
-    if (!arguments.json) std::cout << EntryText(entry, is_one) << std::flush;
-    entries.push_back(std::move(entry));
-  }
+    entries.push_back(std::move(done.entry));
+  });
   if (arguments.json) {
     PrintDocument("rowbloom-rebuild",
                   is_one ? entries[0]
@@ -604,6 +672,15 @@ void AddRebuild(CLI::App* app, int* exit_code) {
       {"NONE", "PREFIX", "DIFF", "FAST_DIFF", "ROW_INDEX_V1"});
   verb->add_option("--block_size", arguments->block_size,
                    "Size in bytes of a data block; default: the file's")
+      ->transform(WholeNumber());
+  verb->add_option("-j,--jobs", arguments->jobs,
+                   "Rebuild this many files at once, each by a thread")
+      ->transform(WholeNumber())
+      ->check(CLI::Range(1, UnfinishedFile::kMaxAtOnce))
+      ->capture_default_str();
+  verb->add_option("--progress", arguments->progress_seconds,
+                   "Seconds between lines of progress on standard error; 0: "
+                   "none; default: 1 on a terminal, 60 elsewhere")
       ->transform(WholeNumber());
   verb->add_flag("--widest", arguments->widest,
                  "Write files that HBase 0.98 to 4 all open");
