@@ -300,6 +300,24 @@ TEST_F(HFileCliTest, ReferencesAndLinksAreNoTrouble) {
 }
 
 // HBase finds the file that a reference names where it was.
+TEST_F(HFileCliTest, RebuildRefusesFilesThatAListNames) {
+  const std::string family = InputPath("tracked/region/cf");
+  std::filesystem::create_directories(family + "/.filelist");
+  WriteFile(family + "/abc", ReadFile(InputPath("row.hfile")));
+  WriteFile(family + "/.filelist/f1.17", "list");
+  for (const std::string command :
+       {"rebuild tracked --into tracked_out",
+        "rebuild tracked/region/cf/abc tracked_out"}) {
+    EXPECT_THAT(Run(command),
+                Exits(2, _,
+                      AllOf(HasSubstr("tracked/region/cf/.filelist: "),
+                            HasSubstr("file-tracker.impl is FILE"),
+                            HasSubstr("major_compact"))));
+    EXPECT_FALSE(std::filesystem::exists(InputPath("tracked_out")));
+  }
+  EXPECT_THAT(Run("verify tracked"), Exits(0));
+}
+
 TEST_F(HFileCliTest, RebuildByThreadsGivesTheSameFilesAndOrder) {
   std::filesystem::create_directories(InputPath("parallel"));
   for (int i = 0; i < 20; ++i) {

@@ -432,13 +432,28 @@ std::vector<RebuildFile> NamedFiles(const RebuildArguments& arguments) {
   return files;
 }
 
-// Fills in kinds, sizes and errors. FailedPrecondition if one of many is a
-// reference: it would break when the file that it names is replaced.
+// FailedPrecondition for the files of a family whose file tracker is FILE.
+absl::Status CheckTracker(const std::string& path) {
+  const fs::path list = fs::path(path).parent_path() / ".filelist";
+  std::error_code error;
+  if (!fs::exists(list, error)) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      list.string() +
+      ": the table's hbase.store.file-tracker.impl is FILE. This list names "
+      "the "
+      "files that HBase opens: with others in their places the region would "
+      "not open. Alter BLOOMFILTER and run major_compact on the table instead");
+}
+
+// Fills in kinds, sizes and errors. FailedPrecondition if the new files could
+// not replace the old ones: beside a list of files, or if one of many is a
+// reference, which would break.
 absl::Status ExamineFiles(bool is_one, std::vector<RebuildFile>* files) {
   std::set<fs::path> outs;
   for (RebuildFile& file : *files) {
     if (!file.target.error.ok()) continue;
     const std::string& path = file.target.path;
+    if (absl::Status status = CheckTracker(path); !status.ok()) return status;
     const auto kind = KindOf(path, file.target.place);
     file.target.error = kind.status();
     if (kind.ok()) file.kind = *kind;
