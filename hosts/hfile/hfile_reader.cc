@@ -85,6 +85,10 @@ HFileReader::Impl::Impl(const RandomAccessSource* source,
   properties_.comparator = trailer.comparator;
   properties_.comparator_is_known = row_order_.has_value();
   properties_.is_encrypted = trailer.is_encrypted();
+  properties_.uncompressed_bytes = trailer.total_uncompressed_bytes;
+  properties_.data_index_levels = trailer.data_index_levels;
+  properties_.data_index_root_entries = trailer.data_index_count;
+  properties_.data_index_size_bytes = trailer.uncompressed_data_index_size;
 }
 
 absl::StatusOr<std::unique_ptr<HFileReader::Impl>> HFileReader::Impl::Open(

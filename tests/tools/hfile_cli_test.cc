@@ -572,6 +572,59 @@ TEST_F(HFileCliTest, RebuildGivesEachTypeOfFilter) {
   }
 }
 
+TEST_F(HFileCliTest, InspectTellsWhatHBasesOwnPrinterTells) {
+  WriteFile(InputPath("tagged"), HBaseFile("row_tags_fast_diff.hfile"));
+  const Json entry = RunJsonOfFile("inspect --cells tagged");
+  EXPECT_EQ(entry["first_row"], "row000000");
+  EXPECT_EQ(entry["last_row"], "row000158");
+  EXPECT_EQ(entry["block_size_bytes"], 1024);
+  EXPECT_EQ(entry["data_index_levels"], 1);
+  EXPECT_EQ(entry["data_index_root_entries"], 7);
+  EXPECT_EQ(entry["data_index_size_bytes"], 257);
+  const Json& info = entry["file_info"];
+  EXPECT_EQ(info["MAJOR_COMPACTION_KEY"], false);
+  EXPECT_EQ(info["hfile.TAGS_COMPRESSED"], true);
+  EXPECT_EQ(info["hfile.AVG_VALUE_LEN"], 7);
+  EXPECT_EQ(info["TIMERANGE"],
+            (Json{{"from", 1600000000050}, {"to", 1600000000050}}));
+  EXPECT_EQ(info["BLOOM_FILTER_TYPE"], "ROW");
+  const Json& values = entry["cell_sizes"][1];
+  EXPECT_EQ(values["size"], "value_bytes");
+  EXPECT_EQ(values["count"], 131);
+  EXPECT_EQ(values["max"], 16);
+  EXPECT_NEAR(values["mean"], 7.107, 0.001);
+  EXPECT_EQ(entry["cell_sizes"][3]["p95"], 3);
+  EXPECT_THAT(Run("inspect tagged"),
+              Exits(0, HasSubstr("{\"from\":1600000000050,")));
+  // HBase 0.98 stored a time range as two longs.
+  WriteFile(InputPath("older"),
+            ReadFile(ROWBLOOM_SOURCE_DIR
+                     "/tests/hosts/hfile/data/row_v2_none_default.hfile"));
+  EXPECT_EQ(RunJsonOfFile("inspect older")["file_info"]["TIMERANGE"],
+            (Json{{"from", 500}, {"to", 1999}}));
+  WriteFile(InputPath("secret"), HBaseFile("row_encrypted.hfile"));
+  EXPECT_EQ(RunJsonOfFile("inspect secret")["bloom_type"], "ENCRYPTED");
+}
+
+TEST_F(HFileCliTest, VerifyNamesTheIndexEncodingThatItSkips) {
+  std::string bytes = HBaseFile("row_checksum_null.hfile");
+  const std::string name = "COMPACTION_EVENT_KEY";  // As long as the other one.
+  bytes.replace(bytes.find(name), name.size(), "INDEX_BLOCK_ENCODING");
+  WriteFile(InputPath("index_encoded"), bytes);
+  EXPECT_THAT(Run("verify index_encoded"),
+              Exits(0, HasSubstr("the data index was not checked: its encoding "
+                                 "is PBUF")));
+}
+
+TEST_F(HFileCliTest, AllVerbsHaveOneRateOfAFilter) {
+  WriteFile(InputPath("rated_once"), HBaseFile("row_rate_a_fifth.hfile"));
+  const Json rate = RunJsonOfFile("inspect rated_once")["expected_fpr"];
+  EXPECT_EQ(RunJson("rebuild rated_once rated_again")["before"]["expected_fpr"],
+            rate);
+  const Json advice = RunJson("advise rated_once");
+  EXPECT_EQ(advice["column_families"][0]["plans"][0]["expected_fpr"], rate);
+}
+
 TEST_F(HFileCliTest, RebuildWithoutAnotherFilterGivesTheSameFile) {
   for (const std::string name : {"row.hfile", "none.hfile"}) {
     const std::string again = "again." + name;

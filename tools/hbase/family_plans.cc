@@ -10,6 +10,7 @@
 #include "absl/strings/str_format.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/hfile_writer.h"
+#include "tools/hbase/properties.h"
 #include "tools/text/output.h"
 
 namespace rowbloom::tools {
@@ -148,14 +149,15 @@ absl::Status PlanHFile(const PlanQuestion& question, const HFileReader& reader,
   (*entry)["bloom_type"] = std::string(BloomTypeName(now.bloom_type));
   (*entry)["filter_size_bytes"] = now.size_bytes;
 
-  const auto planned = PlanHFileFilter(now_options, now.key_count);
-  if (!planned.ok()) return planned.status();
+  const Json now_rate = ExpectedFprOf(reader, now);
   const BloomType now_type =
       now.is_usable ? now_options.bloom_type : BloomType::kNone;
   std::vector<FamilyPlans::Plan> plans = {
       {NameOf("now"), now_type, now.key_count, now.chunks.size(),
        now.size_bytes,
-       now_type == BloomType::kNone ? 1 : planned->expected_fpr},
+       now_type == BloomType::kNone || !now_rate.is_number()
+           ? 1
+           : now_rate.get<double>()},
       {NameOf("NONE")}};
   struct Filter {
     BloomType type;

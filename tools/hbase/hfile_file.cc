@@ -14,6 +14,7 @@
 #include "rowbloom/hfile.h"
 #include "tools/formats/filter_file.h"
 #include "tools/formats/paths.h"
+#include "tools/hbase/cell_sizes.h"
 #include "tools/hbase/family_plans.h"
 #include "tools/hbase/properties.h"
 #include "tools/text/output.h"
@@ -46,10 +47,21 @@ class HFileFile : public FilterFile {
     (*entry)["cell_count"] = properties.cell_count;
     (*entry)["compression"] =
         std::string(HFileCompressionName(properties.compression));
-    (*entry)["encoding"] = std::string(HFileEncodingName(properties.encoding));
+    // The file info, which names encodings, is encrypted with the rest.
+    const bool is_read = !properties.is_encrypted;
+    (*entry)["encoding"] =
+        is_read ? Json(std::string(HFileEncodingName(properties.encoding)))
+                : Json();
     (*entry)["checksum"] = std::string(HFileChecksumName(properties.checksum));
     (*entry)["comparator"] = EscapeBytes(properties.comparator);
     (*entry)["encrypted"] = properties.is_encrypted;
+    (*entry)["uncompressed_bytes"] = properties.uncompressed_bytes;
+    (*entry)["data_index_levels"] = properties.data_index_levels;
+    (*entry)["data_index_root_entries"] = properties.data_index_root_entries;
+    (*entry)["data_index_size_bytes"] = properties.data_index_size_bytes;
+    (*entry)["index_encoding"] =
+        is_read ? Json(EscapeBytes(IndexEncoding(properties))) : Json();
+    AddEnds(entry);
     if (!properties.meta_blocks.empty()) {
       Json names = Json::array();
       for (const std::string& name : properties.meta_blocks) {
@@ -74,7 +86,7 @@ class HFileFile : public FilterFile {
         properties.file_info.count("BULKLOAD_TIMESTAMP") > 0;
     (*entry)["bloom_type"] =
         properties.is_encrypted
-            ? "UNKNOWN"
+            ? "ENCRYPTED"
             : std::string(BloomTypeName(general.bloom_type));
     if (general.prefix_length_bytes > 0) {
       (*entry)["prefix_length_bytes"] = general.prefix_length_bytes;
@@ -88,6 +100,7 @@ class HFileFile : public FilterFile {
     AddFilter(reader_->delete_family_filter(), "delete_family_", entry, &chunks,
               &status);
     if (!chunks.empty()) (*entry)["chunks"] = std::move(chunks);
+    (*entry)["file_info"] = FileInfoOf(properties);
     return status;
   }
 
@@ -97,6 +110,10 @@ class HFileFile : public FilterFile {
       (*entry)["note"] =
           "encrypted: only checksums and trailer were checked, no cell and no "
           "filter";
+    } else if (const std::string encoding = IndexEncoding(properties);
+               encoding != "NONE") {
+      (*entry)["note"] = "the data index was not checked: its encoding is " +
+                         EscapeControls(encoding);
     } else if (const char* note = ChecksumNote(properties)) {
       (*entry)["note"] = note;
     }
@@ -145,7 +162,7 @@ class HFileFile : public FilterFile {
       (*entry)["present_row_fpr"] =
           counts.PresentRowFpr((*entry)["expected_fpr"].get<double>());
     }
-    return absl::OkStatus();
+    return CountCellSizes(*reader_, &(*entry)["cell_sizes"]);
   }
 
   absl::Status Plan(const PlanQuestion& question, Json* entry) const override {
@@ -153,6 +170,29 @@ class HFileFile : public FilterFile {
   }
 
  private:
+  // Adds the first and the last row, and the size of data blocks, as far as the
+  // file tells.
+  void AddEnds(Json* entry) const {
+    HFileCell first;
+    (*entry)["first_row"] = reader_->NewCellReader()->Next(&first)
+                                ? Json(EscapeBytes(first.row))
+                                : Json();
+    // A key begins with the size of its row.
+    const auto& info = reader_->properties().file_info;
+    const auto last = info.find("hfile.LASTKEY");
+    Json last_row;
+    if (last != info.end() && last->second.size() > 2) {
+      const std::string& key = last->second;
+      const size_t size = static_cast<unsigned char>(key[0]) * size_t{256} +
+                          static_cast<unsigned char>(key[1]);
+      if (size <= key.size() - 2) last_row = EscapeBytes(key.substr(2, size));
+    }
+    (*entry)["last_row"] = std::move(last_row);
+    const auto size = reader_->FindBlockSize();
+    (*entry)["block_size_bytes"] =
+        size.has_value() ? Json(size->likely) : Json();
+  }
+
   // Adds the filter's lines to the report, under names that begin with
   // `prefix`, and a line for each chunk.
   void AddFilter(const HFileBloomInfo& info, const std::string& prefix,

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "rowbloom/hfile.h"
+#include "tools/text/output.h"
 
 namespace rowbloom::tools {
 
@@ -20,6 +21,14 @@ namespace rowbloom::tools {
 std::string HBaseVersionsFor(const HFileReader& reader);
 // Says what damage goes unnoticed if the file has no checksums; else nullptr.
 const char* ChecksumNote(const HFileProperties& properties);
+
+// The rate that the filter's own bits give, for lookups of absent keys; null if
+// it has no chunk that can be read. Reads the chunks.
+Json ExpectedFprOf(const HFileReader& reader, const HFileBloomInfo& filter);
+
+// The entries of file info by name: numbers, flags and time ranges as such, any
+// other value as escaped bytes.
+Json FileInfoOf(const HFileProperties& properties);
 
 // The encoding of the data index that the file info names; NONE if none.
 std::string IndexEncoding(const HFileProperties& properties);

@@ -79,6 +79,16 @@ std::string BriefText(const Json& files, const Json& sums) {
   return Table(rows, std::string::npos) + Table(sums["totals"]);
 }
 
+std::string FileInfoText(const Json& info) {
+  Json rows = Json::array();
+  for (const auto& [name, value] : info.items()) {
+    rows.push_back(
+        {{"file_info", name},
+         {"value", value.is_structured() ? Json(value.dump()) : value}});
+  }
+  return Table(rows);
+}
+
 struct InspectArguments {
   std::vector<std::string> paths;
   bool brief = false;
@@ -95,7 +105,10 @@ int RunInspect(const InspectArguments& arguments) {
     return status;
   };
   report.text = [](const Json& entry) {
-    return FieldsAndTable(entry, "chunks");
+    std::string text = FieldsAndTable(entry, "chunks");
+    if (entry.contains("cell_sizes")) text += Table(entry["cell_sizes"]);
+    if (entry.contains("file_info")) text += FileInfoText(entry["file_info"]);
+    return text;
   };
   if (arguments.brief) {
     report.text = [](const Json& entry) {

@@ -205,8 +205,7 @@ absl::Status CopyCells(const std::string& path, const HFileReader& reader,
 Json Describe(const OpenedHFile& file, const HFileWriterOptions& options) {
   const HFileProperties& properties = file.reader->properties();
   const HFileBloomInfo& filter = file.reader->general_filter();
-  const auto plan = PlanHFileFilter(options, filter.key_count);
-  const bool has_filter = filter.is_usable && plan.ok();
+  const bool has_filter = filter.is_usable;
   const double rate = std::round(options.error_rate * 1e6) / 1e6;
   return {{"bloom_type", std::string(BloomTypeName(filter.bloom_type))},
           {"key_count", filter.key_count},
@@ -217,7 +216,7 @@ Json Describe(const OpenedHFile& file, const HFileWriterOptions& options) {
           {"filter_size_bytes", filter.size_bytes},
           {"file_size_bytes", file.source->size_bytes()},
           {"error_rate", has_filter ? Json(rate) : Json()},
-          {"expected_fpr", has_filter ? Json(plan->expected_fpr) : Json()},
+          {"expected_fpr", ExpectedFprOf(*file.reader, filter)},
           {"hfile_version", std::to_string(properties.major_version) + "." +
                                 std::to_string(properties.minor_version)},
           {"compression",

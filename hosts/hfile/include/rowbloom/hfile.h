@@ -75,6 +75,12 @@ struct HFileProperties {
   std::string comparator;  // A Java class.
   bool comparator_is_known = false;
   bool is_encrypted = false;
+  uint64_t uncompressed_bytes = 0;  // All blocks; encoded ones as encoded.
+  // The data index: its levels, the entries of the root, which at one level are
+  // the data blocks, and its size, uncompressed.
+  uint64_t data_index_levels = 0;
+  uint64_t data_index_root_entries = 0;
+  uint64_t data_index_size_bytes = 0;
   // Cells that delete a whole family; -1 if the file does not say.
   int64_t delete_family_count = -1;
   std::map<std::string, std::string, std::less<>> file_info;
