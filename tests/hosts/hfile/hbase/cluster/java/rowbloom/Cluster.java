@@ -71,6 +71,8 @@ public final class Cluster {
     conf.set("hbase.tmp.dir", directory + "/tmp");
     conf.set(HConstants.ZOOKEEPER_QUORUM, "127.0.0.1");
     conf.setBoolean(LocalHBaseCluster.ASSIGN_RANDOM_PORTS, true);
+    // Its 30 s are too short on a busy machine.
+    conf.setInt("hbase.master.start.timeout.localHBaseCluster", 300_000);
     conf.setInt("hbase.master.info.port", -1);
     conf.setInt("hbase.regionserver.info.port", -1);
     // The local file system cannot do what a write-ahead log wants of HDFS.
