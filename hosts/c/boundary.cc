@@ -18,10 +18,6 @@ using util::AbslView;
 
 constexpr size_t kMaxSize = std::numeric_limits<ptrdiff_t>::max();
 
-bool IsValid(const void* bytes, size_t size) {
-  return size <= (bytes == nullptr ? 0 : kMaxSize);
-}
-
 // Longer messages end in dots. No character of UTF-8 is cut in two.
 void Copy(std::string_view message, rowbloom_error* error) {
   constexpr std::string_view kDots = "...";
@@ -72,8 +68,12 @@ absl::Status NullArgument(std::string_view name) {
   return absl::InvalidArgumentError(absl::StrCat(AbslView(name), " is NULL"));
 }
 
+bool IsBytes(const void* bytes, size_t size) {
+  return size <= (bytes == nullptr ? 0 : kMaxSize);
+}
+
 absl::Status CheckBytes(const void* bytes, size_t size, std::string_view name) {
-  if (IsValid(bytes, size)) return absl::OkStatus();
+  if (IsBytes(bytes, size)) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       AbslView(name), bytes == nullptr ? " is NULL, with" : " has", " size ",
       size, bytes == nullptr ? "" : ", more than memory has"));
@@ -84,17 +84,32 @@ absl::Status CheckKey(const void* row, size_t row_size, const void* qualifier,
   if (absl::Status status = CheckBytes(row, row_size, "row"); !status.ok()) {
     return status;
   }
+  if (qualifier == nullptr && qualifier_size == ROWBLOOM_PREFIX) {
+    return absl::InvalidArgumentError(
+        "a prefix is no key to add: only lookups of readers take "
+        "ROWBLOOM_PREFIX");
+  }
   return CheckBytes(qualifier, qualifier_size, "qualifier");
 }
 
 std::optional<FilterKey> KeyOf(const void* row, size_t row_size,
                                const void* qualifier, size_t qualifier_size) {
-  if (!IsValid(row, row_size) || !IsValid(qualifier, qualifier_size)) {
+  if (!IsBytes(row, row_size) || !IsBytes(qualifier, qualifier_size)) {
     return std::nullopt;
   }
   if (qualifier == nullptr) return FilterKey::Row(View(row, row_size));
   return FilterKey::RowCol(View(row, row_size),
                            View(qualifier, qualifier_size));
+}
+
+std::optional<FilterKey> LookupKeyOf(const void* row, size_t row_size,
+                                     const void* qualifier,
+                                     size_t qualifier_size) {
+  if (qualifier == nullptr && qualifier_size == ROWBLOOM_PREFIX &&
+      IsBytes(row, row_size)) {
+    return FilterKey::Prefix(View(row, row_size));
+  }
+  return KeyOf(row, row_size, qualifier, qualifier_size);
 }
 
 void Clear(rowbloom_buffer* buffer) {

@@ -73,8 +73,9 @@ rowbloom_code CallShared(rowbloom_error* error, const F& f) noexcept {
 // InvalidArgument if the caller passed NULL.
 absl::Status NullArgument(std::string_view name);
 
-// InvalidArgument for NULL with a size, and for a size that no memory has, as
-// -1 is.
+// False for NULL with a size, and for a size that no memory has, as -1 is.
+bool IsBytes(const void* bytes, size_t size);
+// InvalidArgument if IsBytes() is false.
 absl::Status CheckBytes(const void* bytes, size_t size, std::string_view name);
 // Bytes that passed the check.
 inline std::string_view View(const void* bytes, size_t size) {
@@ -87,6 +88,10 @@ absl::Status CheckKey(const void* row, size_t row_size, const void* qualifier,
 // Nothing if CheckKey() refuses it. Allocates nothing.
 std::optional<FilterKey> KeyOf(const void* row, size_t row_size,
                                const void* qualifier, size_t qualifier_size);
+// The same for a lookup of a reader, which may be that of a prefix.
+std::optional<FilterKey> LookupKeyOf(const void* row, size_t row_size,
+                                     const void* qualifier,
+                                     size_t qualifier_size);
 
 // Empties a buffer, if there is one.
 void Clear(rowbloom_buffer* buffer);

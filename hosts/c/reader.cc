@@ -116,7 +116,7 @@ bool rowbloom_reader_may_contain(const rowbloom_reader* reader, const void* row,
                                  size_t row_size, const void* qualifier,
                                  size_t qualifier_size) {
   const std::optional<FilterKey> key =
-      KeyOf(row, row_size, qualifier, qualifier_size);
+      LookupKeyOf(row, row_size, qualifier, qualifier_size);
   if (reader == nullptr || !key) return true;
   return Shared([&] { return reader->reader->MayContain(*key); });
 }
@@ -128,7 +128,7 @@ void rowbloom_readers_may_contain(const rowbloom_reader* const* readers,
   if (may_contain == nullptr || count > SIZE_MAX / 2) return;
   std::fill_n(may_contain, count, true);
   const std::optional<FilterKey> key =
-      KeyOf(row, row_size, qualifier, qualifier_size);
+      LookupKeyOf(row, row_size, qualifier, qualifier_size);
   if (readers == nullptr || !key) return;
   for (size_t i = 0; i < count; ++i) {
     if (readers[i] == nullptr) continue;
@@ -141,7 +141,7 @@ int32_t rowbloom_reader_ask(const rowbloom_reader* reader, const void* row,
                             size_t row_size, const void* qualifier,
                             size_t qualifier_size, rowbloom_load* load) {
   const std::optional<FilterKey> key =
-      KeyOf(row, row_size, qualifier, qualifier_size);
+      LookupKeyOf(row, row_size, qualifier, qualifier_size);
   if (load != nullptr) *load = {};
   if (reader == nullptr || !key || load == nullptr) return ROWBLOOM_MAYBE;
   return Shared([&] {
@@ -160,7 +160,7 @@ int32_t rowbloom_reader_offer(const rowbloom_reader* reader,
                               size_t row_size, const void* qualifier,
                               size_t qualifier_size) {
   const std::optional<FilterKey> key =
-      KeyOf(row, row_size, qualifier, qualifier_size);
+      LookupKeyOf(row, row_size, qualifier, qualifier_size);
   if (reader == nullptr || !key || load == nullptr) return ROWBLOOM_MAYBE;
   return Shared([&] {
     absl::Status status = StatusOfCallback(code, {}, "read");

@@ -38,7 +38,7 @@ namespace {
 
 absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text) {
   FilterOptions options;
-  std::string bloom_type, filter_spec;
+  std::string bloom_type, filter_spec, key_codec;
   Options given("writer", text);
   given.Take("bloom_type", &bloom_type);
   given.Take("prefix_length_bytes", &options.prefix_length_bytes);
@@ -46,6 +46,7 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text) {
   given.Take("chunk_size_bytes", &options.chunk_size_bytes);
   given.Take("rowcol_adds_rows", &options.rowcol_adds_rows);
   given.Take("secret", &options.secret);
+  given.Take("key_codec", &key_codec);
   if (absl::Status status = given.Finish(); !status.ok()) return status;
   if (!bloom_type.empty()) {
     absl::StatusOr<BloomType> parsed = ParseBloomType(bloom_type);
@@ -56,6 +57,11 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text) {
     absl::StatusOr<FilterSpec> parsed = FilterSpec::Parse(filter_spec);
     if (!parsed.ok()) return parsed.status();
     options.filter_spec = *std::move(parsed);
+  }
+  if (!key_codec.empty()) {
+    absl::StatusOr<KeyCodec> parsed = KeyCodec::Parse(key_codec);
+    if (!parsed.ok()) return parsed.status();
+    options.key_codec = *std::move(parsed);
   }
   if (absl::Status status = ValidateFilterOptions(options); !status.ok()) {
     return status;

@@ -378,7 +378,7 @@ TEST_F(CWriter, BadOptionsAreTold) {
       {"bloom=ROW",
        "writer options: unknown option \"bloom\"; known: bloom_type, "
        "prefix_length_bytes, filter_spec, chunk_size_bytes, rowcol_adds_rows, "
-       "secret"},
+       "secret, key_codec"},
       {"chunk_size_bytes=4k",
        "writer options: chunk_size_bytes=4k is not a whole number from 0 to "
        "4294967295"},
@@ -394,7 +394,7 @@ TEST_F(CWriter, BadOptionsAreTold) {
       {"=",
        "writer options: unknown option \"\"; known: bloom_type, "
        "prefix_length_bytes, filter_spec, chunk_size_bytes, "
-       "rowcol_adds_rows, secret"},
+       "rowcol_adds_rows, secret, key_codec"},
   };
   for (const auto& c : kCases) {
     EXPECT_EQ(New(c.options), ROWBLOOM_INVALID_ARGUMENT);
@@ -410,6 +410,17 @@ TEST_F(CWriter, BadOptionsAreTold) {
   options.chunk_size_bytes = 7;
   EXPECT_EQ(New("chunk_size_bytes=7"), ROWBLOOM_INVALID_ARGUMENT);
   ExpectError(error_, ValidateFilterOptions(options));
+  EXPECT_EQ(New("key_codec=row.fixed:0"), ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, KeyCodec::Parse("row.fixed:0").status());
+  options = {};
+  options.bloom_type = BloomType::kRowPrefixFixedLength;
+  options.prefix_length_bytes = 4;
+  options.key_codec = KeyCodec::Ordered();
+  EXPECT_EQ(New("bloom_type=ROWPREFIX_FIXED_LENGTH;prefix_length_bytes=4;"
+                "key_codec=ordered"),
+            ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, ValidateFilterOptions(options));
+  EXPECT_EQ(New("key_codec=row.delimiter:=,at.rest"), ROWBLOOM_OK);
   EXPECT_EQ(New(nullptr), ROWBLOOM_OK);
   EXPECT_EQ(New(";;bloom_type=none;"), ROWBLOOM_OK);
   EXPECT_EQ(New("bloom_type=ROWPREFIX_FIXED_LENGTH;prefix_length_bytes=4"),
@@ -430,6 +441,13 @@ TEST_F(CWriter, MistakesAreToldByFinish) {
   rowbloom_writer_add(writer_, "row", 3, nullptr, 2);
   EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
   EXPECT_STREQ(error_.message, "qualifier is NULL, with size 2");
+
+  ASSERT_EQ(New(nullptr), ROWBLOOM_OK);
+  rowbloom_writer_add(writer_, "row", 3, nullptr, ROWBLOOM_PREFIX);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message,
+               "a prefix is no key to add: only lookups of readers take "
+               "ROWBLOOM_PREFIX");
 
   ASSERT_EQ(New("bloom_type=ROW"), ROWBLOOM_OK);
   Add("row", nullptr);  // Rows need no qualifier.
@@ -606,6 +624,132 @@ TEST_F(CReader, OneKeyIsAskedOfManyReaders) {
   rowbloom_readers_may_contain(readers, kAbsurdSize, "r", 1, nullptr, 0,
                                answers);
   rowbloom_readers_may_contain(readers, 0, "r", 1, nullptr, 0, answers);
+}
+
+// Tenants of four bytes, users and times; of those, every second one is there.
+constexpr char kEventCodec[] = "tenant.fixed:4,user.delimiter:/,at.rest";
+
+std::string EventBlock(const char* options) {
+  std::string block;
+  rowbloom_writer* writer = nullptr;
+  EXPECT_EQ(rowbloom_writer_new(options, AppendTo, &block, &writer, nullptr),
+            ROWBLOOM_OK);
+  for (int tenant = 1000; tenant < 1100; tenant += 2) {
+    for (int user = 100; user < 200; user += 2) {
+      const std::string key =
+          std::to_string(tenant) + std::to_string(user) + "/17:04";
+      rowbloom_writer_add(writer, key.data(), key.size(), nullptr, 0);
+    }
+  }
+  EXPECT_EQ(rowbloom_writer_finish(writer, nullptr, nullptr), ROWBLOOM_OK);
+  rowbloom_writer_free(writer);
+  return block;
+}
+
+class CPrefix : public CReader {
+ protected:
+  void OpenEvents(const std::string& options) {
+    source_.bytes = EventBlock(options.c_str());
+    ASSERT_EQ(Open("always_load=true"), ROWBLOOM_OK) << error_.message;
+  }
+  bool HasPrefix(std::string_view prefix) {
+    return rowbloom_reader_may_contain(reader_, prefix.data(), prefix.size(),
+                                       nullptr, ROWBLOOM_PREFIX);
+  }
+};
+
+TEST_F(CPrefix, EachKeyLevelIsAnswered) {
+  ShareCacheAndStats();
+  OpenEvents(std::string("filter_spec=compact:bits_per_key=20;key_codec=") +
+             kEventCodec);
+  const auto memory = NewMemorySource(source_.bytes);
+  FilterReaderOptions options;
+  options.loading = FilterLoading::kAlways;
+  const auto cpp = FilterReader::Open(memory.get(), {}, options);
+  uint64_t negatives = 0, asked = 0;
+  const auto ask = [&](const std::string& prefix, bool is_there) {
+    const bool answer = HasPrefix(prefix);
+    ASSERT_TRUE(answer || !is_there) << prefix;
+    ASSERT_EQ(answer, (*cpp)->MayContain(FilterKey::Prefix(prefix)));
+    negatives += !answer;
+    ++asked;
+  };
+  for (int tenant = 1000; tenant < 1100; ++tenant) {
+    ask(std::to_string(tenant), tenant % 2 == 0);
+    for (int user = 100; user < 200; ++user) {
+      ask(std::to_string(tenant) + std::to_string(user) + "/",
+          tenant % 2 + user % 2 == 0);
+    }
+  }
+  EXPECT_GT(negatives, asked / 2);
+  EXPECT_EQ(Count(ROWBLOOM_PREFIX_LOOKUPS), asked);
+  EXPECT_EQ(Count(ROWBLOOM_PREFIX_NEGATIVES), negatives);
+
+  // Each lookup of a reader takes prefixes.
+  bool answers[2] = {};
+  const rowbloom_reader* const readers[] = {reader_, reader_};
+  rowbloom_readers_may_contain(readers, 2, "1001", 4, nullptr, ROWBLOOM_PREFIX,
+                               answers);
+  EXPECT_THAT(answers, ::testing::ElementsAre(false, false));
+  rowbloom_load load;
+  EXPECT_EQ(
+      rowbloom_reader_ask(reader_, "1001", 4, nullptr, ROWBLOOM_PREFIX, &load),
+      ROWBLOOM_NO);
+  EXPECT_EQ(
+      rowbloom_reader_ask(reader_, "1002", 4, nullptr, ROWBLOOM_PREFIX, &load),
+      ROWBLOOM_MAYBE);
+  EXPECT_EQ(rowbloom_reader_offer(reader_, &load, ROWBLOOM_OK, "", 0, "1001", 4,
+                                  nullptr, ROWBLOOM_PREFIX),
+            ROWBLOOM_NO);
+}
+
+TEST_F(CPrefix, BlockOfPrefixesOfFixedLengthAnswers) {
+  OpenEvents("bloom_type=ROWPREFIX_FIXED_LENGTH;prefix_length_bytes=4");
+  EXPECT_TRUE(HasPrefix("1002"));
+  EXPECT_TRUE(HasPrefix("100"));
+  EXPECT_FALSE(HasPrefix("1001"));
+}
+
+TEST_F(CPrefix, WithoutAnAnswerIsMaybe) {
+  OpenEvents(std::string("key_codec=") + kEventCodec);
+  for (const char* prefix : {"", "1", "100"}) EXPECT_TRUE(HasPrefix(prefix));
+  EXPECT_TRUE(rowbloom_reader_may_contain(reader_, nullptr, 4, nullptr,
+                                          ROWBLOOM_PREFIX));
+  EXPECT_TRUE(rowbloom_reader_may_contain(reader_, nullptr, 0, nullptr,
+                                          ROWBLOOM_PREFIX));
+  EXPECT_TRUE(rowbloom_reader_may_contain(reader_, "1001", kAbsurdSize, nullptr,
+                                          ROWBLOOM_PREFIX));
+  EXPECT_TRUE(rowbloom_reader_may_contain(nullptr, "1001", 4, nullptr,
+                                          ROWBLOOM_PREFIX));
+  OpenEvents("bloom_type=ROW");
+  EXPECT_TRUE(HasPrefix("1001"));
+  EXPECT_FALSE(MayContain("1001"));
+
+  // Filters and memory filters have digests, of which none is a prefix.
+  rowbloom_builder* builder = nullptr;
+  rowbloom_filter* filter = nullptr;
+  rowbloom_memfilter* memfilter = nullptr;
+  rowbloom_buffer bytes = {};
+  ASSERT_EQ(rowbloom_builder_new(nullptr, &builder, &error_), ROWBLOOM_OK);
+  rowbloom_builder_add(builder, "1001/a", 6, nullptr, ROWBLOOM_PREFIX);
+  EXPECT_EQ(rowbloom_builder_finish(builder, &bytes, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  rowbloom_builder_add(builder, "1001/a", 6, nullptr, 0);
+  ASSERT_EQ(rowbloom_builder_finish(builder, &bytes, &error_), ROWBLOOM_OK);
+  ASSERT_EQ(rowbloom_filter_open(bytes.data, bytes.size, &filter, &error_),
+            ROWBLOOM_OK);
+  EXPECT_TRUE(
+      rowbloom_filter_may_contain(filter, "1001", 4, nullptr, ROWBLOOM_PREFIX));
+  ASSERT_EQ(rowbloom_memfilter_new(nullptr, &memfilter, &error_), ROWBLOOM_OK);
+  EXPECT_EQ(rowbloom_memfilter_add(memfilter, "1001", 4, nullptr,
+                                   ROWBLOOM_PREFIX, nullptr, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_TRUE(rowbloom_memfilter_may_contain(memfilter, "1001", 4, nullptr,
+                                             ROWBLOOM_PREFIX));
+  rowbloom_memfilter_free(memfilter);
+  rowbloom_filter_free(filter);
+  rowbloom_builder_free(builder);
+  rowbloom_buffer_free(&bytes);
 }
 
 TEST_F(CReader, TailSizeMakesOpenOneRead) {
@@ -915,6 +1059,132 @@ TEST_F(CCodec, OtherNumbersOfSegmentsAreRefused) {
   ASSERT_EQ(rowbloom_codec_encode(codec_, "rows", 4, "q", 1, &a_, &error_),
             ROWBLOOM_OK);
   EXPECT_EQ(Text(a_), std::string("rowsq\0\1", 7));
+}
+
+TEST_F(CCodec, SegmentsPrefixesAndBoundsAreThoseOfCpp) {
+  testing::Random random(2);
+  for (const char* text :
+       {"row.rest", "ordered", "-tenant.fixed:2,row.ordered,at.fixed:3",
+        "t.fixed:1,u.length:1,-v.length:4,w.delimiter:0x1f,x.rest"}) {
+    SCOPED_TRACE(text);
+    New(text);
+    const KeyCodec cpp = *KeyCodec::Parse(text);
+    const size_t count = rowbloom_codec_segment_count(codec_);
+    ASSERT_EQ(count, cpp.segment_count());
+    for (int i = 0; i < 1000; ++i) {
+      std::vector<std::string> parts;
+      std::vector<std::string_view> views;
+      std::vector<rowbloom_bytes> segments;
+      for (size_t s = 0; s < count; ++s) {
+        const KeyCodec::Segment& segment = cpp.segment(s);
+        parts.push_back(random.Bytes(
+            segment.kind == KeyCodec::Kind::kFixed ? segment.parameter : 5));
+      }
+      for (const std::string& part : parts) {
+        views.push_back(part);
+        segments.push_back({part.data(), part.size()});
+      }
+      for (size_t n = 0; n <= count; ++n) {
+        const absl::Span<const std::string_view> some(views.data(), n);
+        std::string key, prefix, lower, upper;
+        absl::Status status = cpp.Encode(some, &key);
+        rowbloom_codec_encode_segments(codec_, segments.data(), n, &a_,
+                                       &error_);
+        ExpectError(error_, status);
+        EXPECT_EQ(Text(a_), key);
+        status = cpp.EncodePrefix(some, &prefix);
+        rowbloom_codec_encode_prefix(codec_, segments.data(), n, &a_, &error_);
+        ExpectError(error_, status);
+        EXPECT_EQ(Text(a_), prefix);
+        status = cpp.UpperBound(some, &upper);
+        if (status.ok()) status = cpp.LowerBound(some, &lower);
+        rowbloom_codec_bounds_of_segments(codec_, segments.data(), n, &a_, &b_,
+                                          &error_);
+        ExpectError(error_, status);
+        EXPECT_EQ(Text(a_), lower);
+        EXPECT_EQ(Text(b_), upper);
+
+        const KeyCodec::Prefixes found = cpp.PrefixesOf(key);
+        size_t sizes[8];
+        ASSERT_EQ(
+            rowbloom_codec_key_levels(codec_, key.data(), key.size(), sizes, 8),
+            found.count);
+        for (size_t level = 0; level < 8; ++level) {
+          EXPECT_EQ(sizes[level], level < found.count ? found.sizes[level] : 0);
+        }
+        rowbloom_buffer decoded[8] = {};
+        std::vector<std::string> cpp_decoded;
+        status = cpp.Decode(key, &cpp_decoded);
+        rowbloom_codec_decode_segments(codec_, key.data(), key.size(), decoded,
+                                       count, &error_);
+        ExpectError(error_, status);
+        for (size_t s = 0; s < count; ++s) {
+          EXPECT_EQ(Text(decoded[s]), status.ok() ? cpp_decoded[s] : "");
+          rowbloom_buffer_free(&decoded[s]);
+        }
+      }
+    }
+  }
+}
+
+TEST_F(CCodec, OddSegmentsAreTold) {
+  New("t.fixed:1,u.rest");
+  const rowbloom_bytes segments[9] = {{"t", 1}, {nullptr, 0}, {nullptr, 3}};
+  EXPECT_EQ(rowbloom_codec_encode_segments(codec_, segments, 2, &a_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(Text(a_), "t");
+  EXPECT_EQ(rowbloom_codec_encode_segments(codec_, segments, 3, &a_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "segment is NULL, with size 3");
+  for (const size_t count : {size_t{9}, kAbsurdSize}) {
+    EXPECT_EQ(
+        rowbloom_codec_encode_prefix(codec_, segments, count, &a_, &error_),
+        ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_THAT(std::string(error_.message),
+                EndsWith(" segments; a codec has at most 8"));
+    EXPECT_EQ(
+        rowbloom_codec_decode_segments(codec_, "tu", 2, &a_, count, &error_),
+        ROWBLOOM_INVALID_ARGUMENT);
+  }
+  ASSERT_EQ(rowbloom_codec_encode_segments(codec_, segments, 2, &a_, &error_),
+            ROWBLOOM_OK);
+  EXPECT_EQ(rowbloom_codec_decode_segments(codec_, "tu", 2, &a_, 1, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message,
+               "1 buffers for the 2 segments of codec t.fixed:1,u.rest");
+  EXPECT_EQ(a_.size, 0u);
+
+  ExpectNull(rowbloom_codec_encode_segments(codec_, nullptr, 1, &a_, &error_),
+             error_, "segments");
+  ExpectNull(
+      rowbloom_codec_encode_segments(codec_, segments, 1, nullptr, &error_),
+      error_, "key");
+  ExpectNull(rowbloom_codec_encode_segments(nullptr, segments, 1, &a_, &error_),
+             error_, "codec");
+  ExpectNull(
+      rowbloom_codec_encode_prefix(codec_, segments, 1, nullptr, &error_),
+      error_, "prefix");
+  ExpectNull(
+      rowbloom_codec_decode_segments(codec_, "tu", 2, nullptr, 2, &error_),
+      error_, "segments");
+  ExpectNull(rowbloom_codec_decode_segments(nullptr, "tu", 2, &a_, 1, &error_),
+             error_, "codec");
+  EXPECT_EQ(rowbloom_codec_decode_segments(codec_, nullptr, 2, &a_, 1, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  ExpectNull(rowbloom_codec_bounds_of_segments(nullptr, segments, 1, &a_, &b_,
+                                               &error_),
+             error_, "codec");
+  ExpectNull(rowbloom_codec_bounds_of_segments(codec_, segments, 1, nullptr,
+                                               &b_, &error_),
+             error_, "lower");
+  EXPECT_EQ(rowbloom_codec_segment_count(nullptr), 0u);
+  size_t sizes[2] = {7, 7};
+  EXPECT_EQ(rowbloom_codec_key_levels(nullptr, "tu", 2, sizes, 1), 0u);
+  EXPECT_THAT(sizes, ::testing::ElementsAre(0, 7));
+  EXPECT_EQ(rowbloom_codec_key_levels(codec_, nullptr, 2, sizes, 2), 0u);
+  EXPECT_EQ(rowbloom_codec_key_levels(codec_, "tu", 2, sizes, 1), 2u);
+  EXPECT_THAT(sizes, ::testing::ElementsAre(1, 0));
+  EXPECT_EQ(rowbloom_codec_key_levels(codec_, "tu", 2, nullptr, 5), 2u);
 }
 
 TEST_F(CCodec, ABufferMayHoldTheInput) {

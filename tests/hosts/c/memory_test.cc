@@ -162,6 +162,17 @@ TEST(CMemory, KeyIsRefused) {
       code = rowbloom_codec_bounds(codec, text, sizeof(text), &row, &qualifier,
                                    &error);
     }
+    const rowbloom_bytes segments[] = {{text, sizeof(text)}, {"q", 1}};
+    if (code == ROWBLOOM_OK) {
+      code = rowbloom_codec_encode_segments(codec, segments, 2, &key, &error);
+    }
+    if (code == ROWBLOOM_OK) {
+      rowbloom_buffer decoded[] = {row, qualifier};
+      code = rowbloom_codec_decode_segments(codec, key.data, key.size, decoded,
+                                            2, &error);
+      row = decoded[0];
+      qualifier = decoded[1];
+    }
     for (rowbloom_buffer* buffer : {&key, &row, &qualifier}) {
       rowbloom_buffer_free(buffer);
     }

@@ -42,6 +42,9 @@ pub const ROWBLOOM_NO: i32 = 0;
 pub const ROWBLOOM_MAYBE: i32 = 1;
 pub const ROWBLOOM_NOT_IN_MEMORY: i32 = 2;
 
+/// The size of a qualifier that is null, if the row is a prefix.
+pub const ROWBLOOM_PREFIX: usize = usize::MAX;
+
 pub const ROWBLOOM_UNKNOWN_BYTES: u64 = u64::MAX;
 
 #[repr(C)]
@@ -73,6 +76,12 @@ pub struct rowbloom_load {
     pub offset: u64,
     pub size_bytes: u64,
     pub steps: u32,
+}
+
+#[repr(C)]
+pub struct rowbloom_bytes {
+    pub data: *const c_void,
+    pub size: usize,
 }
 
 pub type rowbloom_append_fn =
@@ -284,6 +293,44 @@ extern "C" {
         row_prefix: *mut usize,
         column_prefix: *mut usize,
     );
+    pub fn rowbloom_codec_segment_count(codec: *const rowbloom_codec) -> usize;
+    pub fn rowbloom_codec_encode_segments(
+        codec: *const rowbloom_codec,
+        segments: *const rowbloom_bytes,
+        count: usize,
+        key: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_codec_encode_prefix(
+        codec: *const rowbloom_codec,
+        segments: *const rowbloom_bytes,
+        count: usize,
+        prefix: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_codec_decode_segments(
+        codec: *const rowbloom_codec,
+        key: *const c_void,
+        key_size: usize,
+        segments: *mut rowbloom_buffer,
+        count: usize,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_codec_bounds_of_segments(
+        codec: *const rowbloom_codec,
+        segments: *const rowbloom_bytes,
+        count: usize,
+        lower: *mut rowbloom_buffer,
+        upper: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_codec_key_levels(
+        codec: *const rowbloom_codec,
+        key: *const c_void,
+        key_size: usize,
+        prefix_sizes: *mut usize,
+        count: usize,
+    ) -> usize;
     pub fn rowbloom_codec_free(codec: *mut rowbloom_codec);
     pub fn rowbloom_memfilter_new(
         options: *const c_char,

@@ -20,7 +20,8 @@
 // Keys. `row, row_size, qualifier, qualifier_size` are a cell, or the row alone
 // if `qualifier` is NULL and `qualifier_size` is 0. An empty qualifier is a
 // pointer other than NULL with size 0. A flat key is a row. Keys may have any
-// bytes, which need not outlive the call.
+// bytes, which need not outlive the call. With NULL and ROWBLOOM_PREFIX a
+// lookup of a reader asks for all rows that begin with `row`.
 //
 // Handles. A function that makes an object stores it in *out, or NULL if it
 // fails. The caller frees it once, by the function whose name ends with _free,
@@ -70,6 +71,11 @@ extern "C" {
 // latter with that of its own header.
 ROWBLOOM_API const char* rowbloom_version(void);
 ROWBLOOM_API uint32_t rowbloom_abi(void);
+
+// The size of a qualifier that is NULL if `row` is a prefix. A block answers if
+// it was written with a key_codec, for the longest prefix of its key levels in
+// `row`, or if its bloom type is ROWPREFIX_FIXED_LENGTH; others say "maybe".
+#define ROWBLOOM_PREFIX SIZE_MAX
 
 // The codes have the numbers of absl::StatusCode, as in gRPC. Callbacks may
 // return the other codes up to 16, too.
@@ -195,6 +201,9 @@ typedef struct rowbloom_block_info {
 // | rowcol_adds_rows    | true          | true, false                      |
 // | secret              |               | 32 hexadecimal digits:           |
 // |                     |               | rowbloom/digest_secret.h         |
+// | key_codec           |               | as in rowbloom_codec_new(): rows |
+// |                     |               | are its keys, and their prefixes |
+// |                     |               | can be asked                     |
 ROWBLOOM_API rowbloom_code rowbloom_writer_new(const char* options,
                                                rowbloom_append_fn append,
                                                void* context,
@@ -379,18 +388,19 @@ ROWBLOOM_API void rowbloom_reader_free(rowbloom_reader* reader);
 // Key codecs
 // ---------------------------------------------------------------------------
 //
-// How a flat key of the engine holds a row and a qualifier; see
-// rowbloom/key_codec.h. Any number of threads may call all but _free.
+// How a flat key of the engine holds 1 to 8 segments, row and qualifier for
+// example; see rowbloom/key_codec.h. Any number of threads may call all but
+// _free.
 
 typedef struct rowbloom_codec rowbloom_codec;
 
-// `text` is "ordered", "fixed:8" or "delimiter:|", for example. Encoding and
-// decoding need a codec of two segments, as these are; others are refused with
-// ROWBLOOM_INVALID_ARGUMENT.
+// `text` is "ordered", "fixed:8" or "delimiter:|", of two segments, or a list
+// such as "tenant.fixed:4,user.delimiter:/,at.rest".
 ROWBLOOM_API rowbloom_code rowbloom_codec_new(const char* text,
                                               rowbloom_codec** out,
                                               rowbloom_error* error);
-// NULL is an empty qualifier here.
+// These two need a codec of two segments; others are refused with
+// ROWBLOOM_INVALID_ARGUMENT. NULL is an empty qualifier here.
 ROWBLOOM_API rowbloom_code rowbloom_codec_encode(
     const rowbloom_codec* codec, const void* row, size_t row_size,
     const void* qualifier, size_t qualifier_size, rowbloom_buffer* key,
@@ -409,6 +419,42 @@ ROWBLOOM_API void rowbloom_codec_prefix_sizes(const rowbloom_codec* codec,
                                               const void* key, size_t key_size,
                                               size_t* row_prefix,
                                               size_t* column_prefix);
+
+// Bytes of the caller's, which need not outlive the call.
+typedef struct rowbloom_bytes {
+  const void* data;
+  size_t size;
+} rowbloom_bytes;
+
+// 0 for NULL.
+ROWBLOOM_API size_t rowbloom_codec_segment_count(const rowbloom_codec* codec);
+// Encodes the flat key of the first `count` segments, up to all.
+ROWBLOOM_API rowbloom_code rowbloom_codec_encode_segments(
+    const rowbloom_codec* codec, const rowbloom_bytes* segments, size_t count,
+    rowbloom_buffer* key, rowbloom_error* error);
+// Encodes the prefix by which a block is asked for all keys that begin with
+// these segments, at least one, if the last of them ends a key level.
+ROWBLOOM_API rowbloom_code rowbloom_codec_encode_prefix(
+    const rowbloom_codec* codec, const rowbloom_bytes* segments, size_t count,
+    rowbloom_buffer* prefix, rowbloom_error* error);
+// Fills an array of buffers, one for each segment of the codec: `count` is
+// rowbloom_codec_segment_count(). If it fails, all of up to 8 are empty.
+ROWBLOOM_API rowbloom_code rowbloom_codec_decode_segments(
+    const rowbloom_codec* codec, const void* key, size_t key_size,
+    rowbloom_buffer* segments, size_t count, rowbloom_error* error);
+// As rowbloom_codec_bounds(), for all keys that begin with these segments, at
+// least one.
+ROWBLOOM_API rowbloom_code rowbloom_codec_bounds_of_segments(
+    const rowbloom_codec* codec, const rowbloom_bytes* segments, size_t count,
+    rowbloom_buffer* lower, rowbloom_buffer* upper, rowbloom_error* error);
+// Returns the number of key levels, up to 8, that the key holds whole. Stores
+// the size of its prefix of each, the shortest first, in the first elements of
+// `prefix_sizes`, which has `count` elements, and 0 in the others; NULL is
+// allowed.
+ROWBLOOM_API size_t rowbloom_codec_key_levels(const rowbloom_codec* codec,
+                                              const void* key, size_t key_size,
+                                              size_t* prefix_sizes,
+                                              size_t count);
 ROWBLOOM_API void rowbloom_codec_free(rowbloom_codec* codec);
 
 // ---------------------------------------------------------------------------
