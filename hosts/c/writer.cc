@@ -5,9 +5,12 @@
 #include <utility>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "c/boundary.h"
+#include "c/handles.h"
 #include "c/options.h"
 #include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_warmer.h"
 
 using namespace rowbloom;
 using namespace rowbloom::c;
@@ -36,8 +39,19 @@ class CallbackSink : public ByteSink {
 
 namespace {
 
-absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text) {
+absl::Status CheckFileId(uint64_t file_id) {
+  constexpr uint64_t kEnd = uint64_t{1} << 63;
+  if (file_id > 0 && file_id < kEnd) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat(
+      "writer options: file_id=", file_id,
+      " is not 1 to 2^63 - 1: a block that is warm needs its reader's"));
+}
+
+// Takes the options of a warm block, too, if `warm` is given.
+absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text,
+                                                 FilterWarmerOptions* warm) {
   FilterOptions options;
+  bool pinned = false;
   std::string bloom_type, filter_spec, key_codec;
   Options given("writer", text);
   given.Take("bloom_type", &bloom_type);
@@ -47,7 +61,14 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text) {
   given.Take("rowcol_adds_rows", &options.rowcol_adds_rows);
   given.Take("secret", &options.secret);
   given.Take("key_codec", &key_codec);
-  if (absl::Status status = given.Finish(); !status.ok()) return status;
+  if (warm != nullptr) {
+    given.Take("file_id", &warm->file_id);
+    given.Take("pinned", &pinned);
+  }
+  absl::Status status = given.Finish();
+  if (status.ok() && warm != nullptr) status = CheckFileId(warm->file_id);
+  if (!status.ok()) return status;
+  if (pinned) warm->priority = FilterCachePriority::kPinned;
   if (!bloom_type.empty()) {
     absl::StatusOr<BloomType> parsed = ParseBloomType(bloom_type);
     if (!parsed.ok()) return parsed.status();
@@ -63,9 +84,8 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text) {
     if (!parsed.ok()) return parsed.status();
     options.key_codec = *std::move(parsed);
   }
-  if (absl::Status status = ValidateFilterOptions(options); !status.ok()) {
-    return status;
-  }
+  status = ValidateFilterOptions(options);
+  if (!status.ok()) return status;
   return options;
 }
 
@@ -73,13 +93,18 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text) {
 
 struct rowbloom_writer {
   rowbloom_writer(const FilterOptions& options, rowbloom_append_fn append,
-                  void* context)
+                  void* context, std::shared_ptr<FilterCache> cache_or_null,
+                  const FilterWarmerOptions& warm)
       : bloom_type(options.bloom_type),
         sink(append, context),
-        writer(options, &sink) {}
+        cache(std::move(cache_or_null)),
+        warmer(cache == nullptr ? nullptr : NewFilterWarmer(cache.get(), warm)),
+        writer(options, &sink, warmer.get()) {}
 
   const BloomType bloom_type;
   CallbackSink sink;
+  const std::shared_ptr<FilterCache> cache;
+  const std::unique_ptr<FilterChunkObserver> warmer;
   FilterBlockWriter writer;
   absl::Status status;  // The first mistake.
   bool finished = false;
@@ -105,6 +130,21 @@ absl::Status Add(rowbloom_writer* writer, const void* row, size_t row_size,
   return absl::OkStatus();
 }
 
+absl::Status Finish(rowbloom_writer* writer, rowbloom_block_info* info) {
+  if (!writer->status.ok()) return writer->status;
+  // If memory is short, no later call may take the block for finished.
+  if (!writer->finished) writer->status = NoMemory();
+  writer->finished = true;
+  absl::StatusOr<FilterBlockInfo> finished = writer->writer.Finish();
+  writer->status = absl::OkStatus();
+  if (!finished.ok()) return finished.status();
+  if (info != nullptr) {
+    *info = {finished->size_bytes, finished->tail_size_bytes,
+             finished->key_count, finished->chunk_count};
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 extern "C" {
@@ -117,9 +157,29 @@ rowbloom_code rowbloom_writer_new(const char* options,
     if (out == nullptr) return NullArgument("out");
     *out = nullptr;
     if (append == nullptr) return NullArgument("append");
-    absl::StatusOr<FilterOptions> parsed = ParseFilterOptions(options);
+    absl::StatusOr<FilterOptions> parsed = ParseFilterOptions(options, nullptr);
     if (!parsed.ok()) return parsed.status();
-    return Give(std::make_unique<rowbloom_writer>(*parsed, append, context),
+    return Give(std::make_unique<rowbloom_writer>(
+                    *parsed, append, context, nullptr, FilterWarmerOptions{}),
+                out);
+  });
+}
+
+rowbloom_code rowbloom_writer_new_warm(const char* options,
+                                       rowbloom_append_fn append, void* context,
+                                       rowbloom_cache* cache,
+                                       rowbloom_writer** out,
+                                       rowbloom_error* error) {
+  return CallShared(error, [&]() -> absl::Status {
+    if (out == nullptr) return NullArgument("out");
+    *out = nullptr;
+    if (append == nullptr) return NullArgument("append");
+    if (cache == nullptr) return NullArgument("cache");
+    FilterWarmerOptions warm;
+    absl::StatusOr<FilterOptions> parsed = ParseFilterOptions(options, &warm);
+    if (!parsed.ok()) return parsed.status();
+    return Give(std::make_unique<rowbloom_writer>(*parsed, append, context,
+                                                  cache->cache, warm),
                 out);
   });
 }
@@ -128,30 +188,21 @@ void rowbloom_writer_add(rowbloom_writer* writer, const void* row,
                          size_t row_size, const void* qualifier,
                          size_t qualifier_size) {
   if (writer == nullptr || !writer->status.ok()) return;
-  writer->status = Guarded(
-      [&] { return Add(writer, row, row_size, qualifier, qualifier_size); },
-      NoMemory());
+  const auto add = [&] {
+    return Add(writer, row, row_size, qualifier, qualifier_size);
+  };
+  writer->status =
+      writer->cache == nullptr ? Guarded(add, NoMemory()) : Shared(add);
 }
 
 rowbloom_code rowbloom_writer_finish(rowbloom_writer* writer,
                                      rowbloom_block_info* info,
                                      rowbloom_error* error) {
-  return Call(error, [&]() -> absl::Status {
-    if (info != nullptr) *info = {};
-    if (writer == nullptr) return NullArgument("writer");
-    if (!writer->status.ok()) return writer->status;
-    // If memory is short, no later call may take the block for finished.
-    if (!writer->finished) writer->status = NoMemory();
-    writer->finished = true;
-    absl::StatusOr<FilterBlockInfo> finished = writer->writer.Finish();
-    writer->status = absl::OkStatus();
-    if (!finished.ok()) return finished.status();
-    if (info != nullptr) {
-      *info = {finished->size_bytes, finished->tail_size_bytes,
-               finished->key_count, finished->chunk_count};
-    }
-    return absl::OkStatus();
-  });
+  if (info != nullptr) *info = {};
+  if (writer == nullptr) return Tell(NullArgument("writer"), error);
+  const auto finish = [&] { return Finish(writer, info); };
+  return writer->cache == nullptr ? Call(error, finish)
+                                  : CallShared(error, finish);
 }
 
 void rowbloom_writer_free(rowbloom_writer* writer) { delete writer; }

@@ -626,6 +626,102 @@ TEST_F(CReader, OneKeyIsAskedOfManyReaders) {
   rowbloom_readers_may_contain(readers, 0, "r", 1, nullptr, 0, answers);
 }
 
+class CWarm : public CReader {
+ protected:
+  ~CWarm() override { rowbloom_writer_free(writer_); }
+
+  rowbloom_code New(const char* options) {
+    rowbloom_writer_free(writer_);
+    block_.clear();
+    return rowbloom_writer_new_warm(options, AppendTo, &block_, cache_,
+                                    &writer_, &error_);
+  }
+  rowbloom_code Write(const char* options) {
+    EXPECT_EQ(New(options), ROWBLOOM_OK) << error_.message;
+    for (uint64_t i = 0; i < kRows; i += 2) {
+      const std::string row = NumberedRow(i);
+      rowbloom_writer_add(writer_, row.data(), row.size(), "a", 1);
+      rowbloom_writer_add(writer_, row.data(), row.size(), "c", 1);
+    }
+    return rowbloom_writer_finish(writer_, nullptr, &error_);
+  }
+
+  std::string block_;
+  rowbloom_writer* writer_ = nullptr;
+};
+
+TEST_F(CWarm, LookupsOfANewFileReadNothing) {
+  ShareCacheAndStats();
+  for (const char* more :
+       {"", ";pinned=true", ";secret=00112233445566778899aabbccddeeff"}) {
+    SCOPED_TRACE(more);
+    const std::string options = std::string(kWriterOptions) + more;
+    ASSERT_EQ(Write((options + ";file_id=7").c_str()), ROWBLOOM_OK);
+    if (std::strstr(more, "secret") == nullptr) {
+      EXPECT_EQ(block_, source_.bytes);  // That of rowbloom_writer_new().
+    }
+    Source written;
+    written.bytes = block_;
+    const rowbloom_source source = written.AsC();
+    rowbloom_reader_free(reader_);
+    const std::string reader_options =
+        std::string("file_id=7") + (std::strstr(more, "secret") ? more : "");
+    ASSERT_EQ(
+        rowbloom_reader_open(&source, 0, block_.size(), reader_options.c_str(),
+                             cache_, stats_, &reader_, &error_),
+        ROWBLOOM_OK)
+        << error_.message;
+    const int reads = written.reads;
+    uint64_t negatives = 0;
+    for (uint64_t i = 0; i < kRows; ++i) {
+      const bool answer = MayContain(NumberedRow(i), "a");
+      ASSERT_TRUE(answer || i % 2 == 1);
+      negatives += !answer;
+    }
+    EXPECT_GT(negatives, kRows / 2 - kRows / 100);
+    EXPECT_EQ(written.reads, reads);
+    rowbloom_reader_free(reader_);
+    reader_ = nullptr;
+    rowbloom_cache_erase_file(cache_, 7);
+  }
+}
+
+TEST_F(CWarm, CacheMayBeFreedBeforeTheWriter) {
+  ShareCacheAndStats();
+  ASSERT_EQ(New("file_id=9223372036854775807"), ROWBLOOM_OK);
+  rowbloom_cache_free(cache_);
+  cache_ = nullptr;
+  rowbloom_writer_add(writer_, "row", 3, nullptr, 0);
+  EXPECT_EQ(rowbloom_writer_finish(writer_, nullptr, &error_), ROWBLOOM_OK);
+}
+
+TEST_F(CWarm, MistakesAreTold) {
+  ExpectNull(New("file_id=1"), error_, "cache");
+  ShareCacheAndStats();
+  for (const char* options : {"", "file_id=0"}) {
+    EXPECT_EQ(New(options), ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_STREQ(error_.message,
+                 "writer options: file_id=0 is not 1 to 2^63 - 1: a block that "
+                 "is warm needs its reader's");
+    EXPECT_EQ(writer_, nullptr);
+  }
+  EXPECT_EQ(New("file_id=9223372036854775808"), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(New("file_id=1;chunk_size_bytes=7"), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(New("file_id=1;level=2"), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_THAT(std::string(error_.message),
+              EndsWith("secret, key_codec, file_id, pinned"));
+  ExpectNull(rowbloom_writer_new_warm("file_id=1", AppendTo, &block_, cache_,
+                                      nullptr, &error_),
+             error_, "out");
+  ExpectNull(rowbloom_writer_new_warm("file_id=1", nullptr, &block_, cache_,
+                                      &writer_, &error_),
+             error_, "append");
+  ASSERT_EQ(New("file_id=1;bloom_type=ROWCOL"), ROWBLOOM_OK);
+  rowbloom_writer_add(writer_, "row", 3, nullptr, 0);
+  EXPECT_EQ(rowbloom_writer_finish(writer_, nullptr, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+}
+
 // Tenants of four bytes, users and times; of those, every second one is there.
 constexpr char kEventCodec[] = "tenant.fixed:4,user.delimiter:/,at.rest";
 

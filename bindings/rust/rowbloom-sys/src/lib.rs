@@ -163,6 +163,14 @@ extern "C" {
         out: *mut *mut rowbloom_writer,
         error: *mut rowbloom_error,
     ) -> rowbloom_code;
+    pub fn rowbloom_writer_new_warm(
+        options: *const c_char,
+        append: rowbloom_append_fn,
+        context: *mut c_void,
+        cache: *mut rowbloom_cache,
+        out: *mut *mut rowbloom_writer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
     pub fn rowbloom_writer_add(
         writer: *mut rowbloom_writer,
         row: *const c_void,

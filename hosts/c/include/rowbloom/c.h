@@ -35,8 +35,9 @@
 //
 // Memory. Where a call on a builder, a filter, a writer, a codec or a memory
 // filter finds no memory, it returns ROWBLOOM_RESOURCE_EXHAUSTED. A call on a
-// cache, statistics or a reader then ends the process, as in C++: they share
-// locks. No exception leaves the library, and none may leave a callback.
+// cache, statistics, a reader or a writer with a cache then ends the process,
+// as in C++: they share locks. No exception leaves the library, and none may
+// leave a callback.
 //
 // Texts of `options` are `name=value;name=value`; NULL or "" are the defaults.
 //
@@ -275,6 +276,17 @@ ROWBLOOM_API uint64_t rowbloom_stats_get(const rowbloom_stats* stats,
 ROWBLOOM_API rowbloom_code rowbloom_stats_prometheus(
     const rowbloom_stats* stats, rowbloom_buffer* text, rowbloom_error* error);
 ROWBLOOM_API void rowbloom_stats_free(rowbloom_stats* stats);
+
+// Writes the block and gives its chunks to the cache, as far as it has room:
+// the first lookups of a reader with the same cache and file_id load nothing.
+// Takes the options of rowbloom_writer_new(), and two of
+// rowbloom_reader_open(): `file_id`, from 1, which must be given, and `pinned`.
+// If the block is not finished, or never read, call
+// rowbloom_cache_erase_file(). The writer keeps the cache alive.
+// rowbloom/filter_warmer.h.
+ROWBLOOM_API rowbloom_code rowbloom_writer_new_warm(
+    const char* options, rowbloom_append_fn append, void* context,
+    rowbloom_cache* cache, rowbloom_writer** out, rowbloom_error* error);
 
 // ---------------------------------------------------------------------------
 // Reading the filter block of an SST
