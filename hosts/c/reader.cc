@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "absl/status/statusor.h"
 #include "c/boundary.h"
@@ -21,9 +22,11 @@ namespace rowbloom::c {
 // Not of an unnamed namespace, since a handle's type has one.
 class CallbackSource : public RandomAccessSource {
  public:
-  explicit CallbackSource(const rowbloom_source& source)
+  CallbackSource(const rowbloom_source& source,
+                 const rowbloom_read_group& group)
       : read_(source.read),
         context_(source.context),
+        group_(group),
         size_bytes_(source.size_bytes),
         name_(source.name == nullptr ? "source" : source.name) {}
 
@@ -35,12 +38,34 @@ class CallbackSource : public RandomAccessSource {
     *result = std::string_view(scratch, size_bytes);
     return StatusOfCallback(code, error, name_ + ": read");
   }
+  // All sources of the group are of this class.
+  void ReadMany(absl::Span<SourceRead> reads) const override {
+    if (group_.read_many == nullptr) {
+      RandomAccessSource::ReadMany(reads);
+      return;
+    }
+    std::vector<rowbloom_read> many;
+    many.reserve(reads.size());
+    for (const SourceRead& read : reads) {
+      many.push_back({static_cast<const CallbackSource*>(read.source)->context_,
+                      read.offset, read.scratch, read.size_bytes,
+                      ROWBLOOM_UNKNOWN});
+    }
+    group_.read_many(group_.context, many.data(), many.size());
+    for (size_t i = 0; i < reads.size(); ++i) {
+      reads[i].result = {reads[i].scratch, reads[i].size_bytes};
+      reads[i].status =
+          StatusOfCallback(many[i].code, {}, name_ + ": read_many");
+    }
+  }
+  const void* read_group() const override { return group_.context; }
   uint64_t size_bytes() const override { return size_bytes_; }
   std::string_view name() const override { return name_; }
 
  private:
   const rowbloom_read_fn read_;
   void* const context_;
+  const rowbloom_read_group group_;
   const uint64_t size_bytes_;
   const std::string name_;
 };
@@ -85,6 +110,30 @@ struct rowbloom_reader {
   std::unique_ptr<FilterReader> reader;
 };
 
+namespace {
+
+absl::Status Open(const rowbloom_source* source,
+                  const rowbloom_read_group& group, uint64_t offset,
+                  uint64_t size, const char* options, rowbloom_cache* cache,
+                  rowbloom_stats* stats, rowbloom_reader** out) {
+  if (source == nullptr) return NullArgument("source");
+  if (source->read == nullptr) return NullArgument("source->read");
+  absl::StatusOr<FilterReaderOptions> parsed = ParseReaderOptions(options);
+  if (!parsed.ok()) return parsed.status();
+  std::unique_ptr<rowbloom_reader> reader(new rowbloom_reader{
+      CallbackSource(*source, group), cache == nullptr ? nullptr : cache->cache,
+      stats == nullptr ? nullptr : stats->stats, nullptr});
+  parsed->cache = reader->cache.get();
+  parsed->stats = reader->stats.get();
+  absl::StatusOr<std::unique_ptr<FilterReader>> opened =
+      FilterReader::Open(&reader->source, {offset, size}, *parsed);
+  if (!opened.ok()) return opened.status();
+  reader->reader = *std::move(opened);
+  return Give(std::move(reader), out);
+}
+
+}  // namespace
+
 extern "C" {
 
 rowbloom_code rowbloom_reader_open(const rowbloom_source* source,
@@ -95,20 +144,20 @@ rowbloom_code rowbloom_reader_open(const rowbloom_source* source,
   return CallShared(error, [&]() -> absl::Status {
     if (out == nullptr) return NullArgument("out");
     *out = nullptr;
-    if (source == nullptr) return NullArgument("source");
-    if (source->read == nullptr) return NullArgument("source->read");
-    absl::StatusOr<FilterReaderOptions> parsed = ParseReaderOptions(options);
-    if (!parsed.ok()) return parsed.status();
-    std::unique_ptr<rowbloom_reader> reader(new rowbloom_reader{
-        CallbackSource(*source), cache == nullptr ? nullptr : cache->cache,
-        stats == nullptr ? nullptr : stats->stats, nullptr});
-    parsed->cache = reader->cache.get();
-    parsed->stats = reader->stats.get();
-    absl::StatusOr<std::unique_ptr<FilterReader>> opened =
-        FilterReader::Open(&reader->source, {offset, size}, *parsed);
-    if (!opened.ok()) return opened.status();
-    reader->reader = *std::move(opened);
-    return Give(std::move(reader), out);
+    return Open(source, {}, offset, size, options, cache, stats, out);
+  });
+}
+
+rowbloom_code rowbloom_reader_open_in_group(
+    const rowbloom_source* source, const rowbloom_read_group* group,
+    uint64_t offset, uint64_t size, const char* options, rowbloom_cache* cache,
+    rowbloom_stats* stats, rowbloom_reader** out, rowbloom_error* error) {
+  return CallShared(error, [&]() -> absl::Status {
+    if (out == nullptr) return NullArgument("out");
+    *out = nullptr;
+    if (group == nullptr) return NullArgument("group");
+    if (group->read_many == nullptr) return NullArgument("group->read_many");
+    return Open(source, *group, offset, size, options, cache, stats, out);
   });
 }
 
@@ -135,6 +184,36 @@ void rowbloom_readers_may_contain(const rowbloom_reader* const* readers,
     may_contain[i] =
         Shared([&] { return readers[i]->reader->MayContain(*key); });
   }
+}
+
+void rowbloom_may_contain_many(const rowbloom_key* keys, size_t key_count,
+                               const rowbloom_question* questions, size_t count,
+                               bool* may_contain) {
+  constexpr size_t kMaxCount = SIZE_MAX / 2 / sizeof(rowbloom_key);
+  if (may_contain == nullptr || count > kMaxCount) return;
+  std::fill_n(may_contain, count, true);
+  if (keys == nullptr || key_count > kMaxCount || questions == nullptr) return;
+  Shared([&] {
+    std::vector<std::optional<FilterKey>> hashed;
+    hashed.reserve(key_count);
+    for (size_t i = 0; i < key_count; ++i) {
+      hashed.push_back(LookupKeyOf(keys[i].row, keys[i].row_size,
+                                   keys[i].qualifier, keys[i].qualifier_size));
+    }
+    std::vector<FilterQuestion> asked;
+    std::vector<size_t> places;  // In may_contain.
+    for (size_t i = 0; i < count; ++i) {
+      const auto& [reader, key] = questions[i];
+      if (reader == nullptr || key >= key_count || !hashed[key]) continue;
+      asked.push_back({reader->reader.get(), &*hashed[key]});
+      places.push_back(i);
+    }
+    const auto answers = std::make_unique<bool[]>(asked.size());
+    FilterReader::MayContain(asked, answers.get());
+    for (size_t i = 0; i < asked.size(); ++i) {
+      may_contain[places[i]] = answers[i];
+    }
+  });
 }
 
 int32_t rowbloom_reader_ask(const rowbloom_reader* reader, const void* row,

@@ -8,6 +8,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
@@ -624,6 +625,159 @@ TEST_F(CReader, OneKeyIsAskedOfManyReaders) {
   rowbloom_readers_may_contain(readers, kAbsurdSize, "r", 1, nullptr, 0,
                                answers);
   rowbloom_readers_may_contain(readers, 0, "r", 1, nullptr, 0, answers);
+}
+
+// Files of one group, whose reads are counted in calls.
+class CMany : public CReader {
+ protected:
+  static constexpr int kFiles = 3;
+
+  ~CMany() override {
+    for (rowbloom_reader* reader : readers_) rowbloom_reader_free(reader);
+  }
+
+  static void ReadMany(void* context, rowbloom_read* reads, size_t count) {
+    auto* test = static_cast<CMany*>(context);
+    ++test->calls_;
+    for (rowbloom_read* read = reads; read < reads + count; ++read) {
+      EXPECT_EQ(read->code, ROWBLOOM_UNKNOWN);
+      if (test->forgets_) continue;
+      rowbloom_error error = {};
+      read->code = Source::Read(read->context, read->offset, read->to,
+                                read->size, &error);
+    }
+  }
+  void OpenFiles(const char* options, bool in_group = true) {
+    const rowbloom_read_group group = {&CMany::ReadMany, this};
+    for (int i = 0; i < kFiles; ++i) {
+      files_[i].bytes = source_.bytes;
+      const rowbloom_source source = files_[i].AsC();
+      const uint64_t size = source.size_bytes;
+      ASSERT_EQ(in_group
+                    ? rowbloom_reader_open_in_group(&source, &group, 0, size,
+                                                    options, cache_, stats_,
+                                                    &readers_[i], &error_)
+                    : rowbloom_reader_open(&source, 0, size, options, cache_,
+                                           stats_, &readers_[i], &error_),
+                ROWBLOOM_OK)
+          << error_.message;
+    }
+  }
+  // Asks each file for each row; those of odd numbers are absent.
+  void Ask() {
+    for (int i = 0; i < kFiles; ++i) {
+      for (size_t key = 0; key < rows_.size(); ++key) {
+        questions_.push_back({readers_[i], key});
+      }
+    }
+    for (const std::string& row : rows_) {
+      keys_.push_back({row.data(), row.size(), "a", 1});
+    }
+    rowbloom_may_contain_many(keys_.data(), keys_.size(), questions_.data(),
+                              questions_.size(), answers_);
+  }
+
+  Source files_[kFiles];
+  rowbloom_reader* readers_[kFiles] = {};
+  int calls_ = 0;
+  bool forgets_ = false;
+  const std::vector<std::string> rows_ = {NumberedRow(0), NumberedRow(1),
+                                          NumberedRow(kRows - 2),
+                                          NumberedRow(kRows - 3)};
+  std::vector<rowbloom_key> keys_;
+  std::vector<rowbloom_question> questions_;
+  bool answers_[64] = {};
+};
+
+TEST_F(CMany, ColdFilesAreReadByOneCall) {
+  ShareCacheAndStats();
+  OpenFiles("always_load=true");
+  Ask();
+  EXPECT_EQ(calls_, 1);
+  for (size_t i = 0; i < questions_.size(); ++i) {
+    const bool expected = rowbloom_reader_may_contain(
+        questions_[i].reader, keys_[questions_[i].key].row,
+        keys_[questions_[i].key].row_size, "a", 1);
+    EXPECT_EQ(answers_[i], expected) << i;
+    EXPECT_TRUE(answers_[i] || questions_[i].key % 2 == 1);
+  }
+  EXPECT_FALSE(answers_[1]);
+  EXPECT_EQ(Count(ROWBLOOM_CHUNK_LOADS), 2u * kFiles);
+  EXPECT_EQ(Count(ROWBLOOM_LOAD_ERRORS), 0u);
+}
+
+TEST_F(CMany, WithoutAGroupTheSourcesRead) {
+  ShareCacheAndStats();
+  OpenFiles("always_load=true", /*in_group=*/false);
+  Ask();
+  EXPECT_EQ(calls_, 0);
+  EXPECT_FALSE(answers_[1]);
+  EXPECT_EQ(Count(ROWBLOOM_CHUNK_LOADS), 2u * kFiles);
+}
+
+TEST_F(CMany, ReadsThatFailOrAreForgottenAnswerMaybe) {
+  ShareCacheAndStats();
+  OpenFiles("always_load=true");
+  files_[1].code = ROWBLOOM_UNAVAILABLE;
+  Ask();
+  EXPECT_FALSE(answers_[1]);
+  EXPECT_TRUE(answers_[5]);
+  EXPECT_EQ(Count(ROWBLOOM_LOAD_ERRORS), 2u);
+  for (rowbloom_reader*& reader : readers_) {
+    rowbloom_reader_free(reader);
+    reader = nullptr;
+  }
+  files_[1].code = ROWBLOOM_OK;
+  OpenFiles("always_load=true");
+  forgets_ = true;
+  questions_.clear();
+  keys_.clear();
+  Ask();
+  EXPECT_EQ(std::count(answers_, answers_ + questions_.size(), true),
+            static_cast<int>(questions_.size()));
+  EXPECT_EQ(Count(ROWBLOOM_LOAD_ERRORS), 2u + 2 * kFiles);
+}
+
+TEST_F(CMany, OddQuestionsAnswerMaybe) {
+  OpenFiles("prefetch=true");
+  const std::string absent = NumberedRow(1);
+  const rowbloom_key keys[] = {{absent.data(), absent.size(), nullptr, 0},
+                               {nullptr, 5, nullptr, 0},
+                               {"x", kAbsurdSize, nullptr, 0},
+                               {"x", 1, nullptr, ROWBLOOM_PREFIX}};
+  const rowbloom_question questions[] = {
+      {readers_[0], 0}, {nullptr, 0},     {readers_[0], 1}, {readers_[0], 2},
+      {readers_[0], 3}, {readers_[0], 4}, {readers_[2], 0}};
+  bool answers[7] = {};
+  rowbloom_may_contain_many(keys, 4, questions, 7, answers);
+  EXPECT_THAT(answers, ::testing::ElementsAre(false, true, true, true, true,
+                                              true, false));
+  rowbloom_may_contain_many(nullptr, 4, questions, 7, answers);
+  EXPECT_THAT(answers, ::testing::Each(true));
+  std::fill_n(answers, 7, false);
+  rowbloom_may_contain_many(keys, 4, nullptr, 7, answers);
+  EXPECT_THAT(answers, ::testing::Each(true));
+  std::fill_n(answers, 7, false);
+  rowbloom_may_contain_many(keys, kAbsurdSize, questions, 7, answers);
+  EXPECT_THAT(answers, ::testing::Each(true));
+  rowbloom_may_contain_many(keys, 4, questions, kAbsurdSize, answers);
+  rowbloom_may_contain_many(keys, 4, questions, 7, nullptr);
+  rowbloom_may_contain_many(keys, 0, questions, 0, answers);
+
+  rowbloom_source source = source_.AsC();
+  rowbloom_read_group group = {&CMany::ReadMany, nullptr};
+  const auto open = [&](const rowbloom_source* from,
+                        const rowbloom_read_group* in, rowbloom_reader** out) {
+    return rowbloom_reader_open_in_group(from, in, 0, source.size_bytes,
+                                         nullptr, nullptr, nullptr, out,
+                                         &error_);
+  };
+  ExpectNull(open(&source, nullptr, &reader_), error_, "group");
+  ExpectNull(open(nullptr, &group, &reader_), error_, "source");
+  ExpectNull(open(&source, &group, nullptr), error_, "out");
+  group.read_many = nullptr;
+  ExpectNull(open(&source, &group, &reader_), error_, "group->read_many");
+  EXPECT_EQ(reader_, nullptr);
 }
 
 class CWarm : public CReader {

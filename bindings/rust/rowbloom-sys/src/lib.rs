@@ -102,6 +102,37 @@ pub struct rowbloom_source {
     pub name: *const c_char,
 }
 
+#[repr(C)]
+pub struct rowbloom_key {
+    pub row: *const c_void,
+    pub row_size: usize,
+    pub qualifier: *const c_void,
+    pub qualifier_size: usize,
+}
+
+#[repr(C)]
+pub struct rowbloom_question {
+    pub reader: *const rowbloom_reader,
+    pub key: usize,
+}
+
+#[repr(C)]
+pub struct rowbloom_read {
+    pub context: *mut c_void,
+    pub offset: u64,
+    pub to: *mut c_void,
+    pub size: usize,
+    pub code: rowbloom_code,
+}
+
+pub type rowbloom_read_many_fn = unsafe extern "C" fn(*mut c_void, *mut rowbloom_read, usize);
+
+#[repr(C)]
+pub struct rowbloom_read_group {
+    pub read_many: rowbloom_read_many_fn,
+    pub context: *mut c_void,
+}
+
 macro_rules! handles {
     ($($name:ident)*) => { $(
         #[repr(C)]
@@ -235,6 +266,24 @@ extern "C" {
         qualifier_size: usize,
         may_contain: *mut bool,
     );
+    pub fn rowbloom_may_contain_many(
+        keys: *const rowbloom_key,
+        key_count: usize,
+        questions: *const rowbloom_question,
+        count: usize,
+        may_contain: *mut bool,
+    );
+    pub fn rowbloom_reader_open_in_group(
+        source: *const rowbloom_source,
+        group: *const rowbloom_read_group,
+        offset: u64,
+        size: u64,
+        options: *const c_char,
+        cache: *mut rowbloom_cache,
+        stats: *mut rowbloom_stats,
+        out: *mut *mut rowbloom_reader,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
     pub fn rowbloom_reader_ask(
         reader: *const rowbloom_reader,
         row: *const c_void,

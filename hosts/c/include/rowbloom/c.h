@@ -353,6 +353,60 @@ ROWBLOOM_API void rowbloom_readers_may_contain(
     size_t row_size, const void* qualifier, size_t qualifier_size,
     bool* may_contain);
 
+// A key, as the arguments of other lookups.
+typedef struct rowbloom_key {
+  const void* row;
+  size_t row_size;
+  const void* qualifier;
+  size_t qualifier_size;
+} rowbloom_key;
+
+// A lookup of a key in one of many SSTs.
+typedef struct rowbloom_question {
+  const rowbloom_reader* reader;
+  size_t key;  // The index of one of the keys.
+} rowbloom_question;
+
+// Many keys in many SSTs: may_contain[i] is the answer of questions[i], and
+// true if that has no reader or no key. Each key is hashed once. All chunks
+// that are missing and pay are loaded together, those of a group of sources by
+// one call of its read_many. It pays for cold files and for filters larger than
+// the processor's caches; see docs/embedding.md.
+ROWBLOOM_API void rowbloom_may_contain_many(const rowbloom_key* keys,
+                                            size_t key_count,
+                                            const rowbloom_question* questions,
+                                            size_t count, bool* may_contain);
+
+// One of the reads of a rowbloom_read_many_fn: reads exactly `size` bytes at
+// `offset` of the source with this context to `to`, and sets `code`, which is
+// ROWBLOOM_UNKNOWN before.
+typedef struct rowbloom_read {
+  void* context;
+  uint64_t offset;
+  void* to;
+  size_t size;
+  rowbloom_code code;
+} rowbloom_read;
+
+// Makes many reads, several at a time, and returns when all have ended. Is
+// called as a rowbloom_read_fn is. `context` is that of the group.
+typedef void (*rowbloom_read_many_fn)(void* context, rowbloom_read* reads,
+                                      size_t count);
+
+// Sources with the same context, other than NULL, are a group, and must have
+// the same read_many. It must live as long as the readers; the struct is
+// copied.
+typedef struct rowbloom_read_group {
+  rowbloom_read_many_fn read_many;
+  void* context;
+} rowbloom_read_group;
+
+// As rowbloom_reader_open(), of a source that can have many reads under way.
+ROWBLOOM_API rowbloom_code rowbloom_reader_open_in_group(
+    const rowbloom_source* source, const rowbloom_read_group* group,
+    uint64_t offset, uint64_t size, const char* options, rowbloom_cache* cache,
+    rowbloom_stats* stats, rowbloom_reader** out, rowbloom_error* error);
+
 enum {
   ROWBLOOM_NO = 0,            // The SST does not hold the key.
   ROWBLOOM_MAYBE = 1,         // Read the SST.
