@@ -72,7 +72,7 @@ AnyFilterOr Load(std::string_view saved) {
   return concurrent.status();
 }
 
-absl::Status Give(AnyFilterOr filter, rowbloom_memfilter** out) {
+absl::Status GiveFilter(AnyFilterOr filter, rowbloom_memfilter** out) {
   if (!filter.ok()) return filter.status();
   return c::Give(std::make_unique<rowbloom_memfilter>(
                      rowbloom_memfilter{*std::move(filter)}),
@@ -89,7 +89,7 @@ rowbloom_code rowbloom_memfilter_new(const char* options,
   return Call(error, [&]() -> absl::Status {
     if (out == nullptr) return NullArgument("out");
     *out = nullptr;
-    return Give(New(options), out);
+    return GiveFilter(New(options), out);
   });
 }
 
@@ -102,7 +102,7 @@ rowbloom_code rowbloom_memfilter_load(const void* bytes, size_t size,
     if (absl::Status status = CheckBytes(bytes, size, "bytes"); !status.ok()) {
       return status;
     }
-    return Give(Load(View(bytes, size)), out);
+    return GiveFilter(Load(View(bytes, size)), out);
   });
 }
 

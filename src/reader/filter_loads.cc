@@ -15,29 +15,26 @@
 #include "util/engine_call.h"
 
 namespace rowbloom {
-namespace {
-
-// The questions of one Ask() that are not answered yet.
-struct OpenLookup {
-  std::function<void()> done;
-  std::atomic<size_t> left{0};
-};
-
-struct Waiter {
-  FilterQuestion question;
-  bool* may_contain = nullptr;
-  std::shared_ptr<OpenLookup> lookup;
-};
-
-struct Missing {
-  FilterLoad load;
-  Waiter waiter;
-};
-
-}  // namespace
 
 class FilterLoads::Impl {
  public:
+  // The questions of one Ask() that are not answered yet.
+  struct OpenLookup {
+    std::function<void()> done;
+    std::atomic<size_t> left{0};
+  };
+
+  struct Waiter {
+    FilterQuestion question;
+    bool* may_contain = nullptr;
+    std::shared_ptr<OpenLookup> lookup;
+  };
+
+  struct Missing {
+    FilterLoad load;
+    Waiter waiter;
+  };
+
   ~Impl() {
     RB_CHECK(reads_.empty(),
              "a FilterLoads is destroyed while a read is under way; offer its "
@@ -126,8 +123,8 @@ bool FilterLoads::Ask(absl::Span<const FilterQuestion> questions,
                       std::vector<FilterRead>* reads) {
   RB_CHECK(done != nullptr && reads != nullptr,
            "FilterLoads::Ask(): done or reads is null");
-  std::vector<Missing> missing;
-  std::shared_ptr<OpenLookup> lookup;
+  std::vector<Impl::Missing> missing;
+  std::shared_ptr<Impl::OpenLookup> lookup;
   for (size_t i = 0; i < questions.size(); ++i) {
     const FilterQuestion& asked = questions[i];
     RB_CHECK(asked.reader != nullptr && asked.key != nullptr,
@@ -136,7 +133,7 @@ bool FilterLoads::Ask(absl::Span<const FilterQuestion> questions,
     const FilterAnswer answer = asked.reader->Ask(*asked.key, &load);
     may_contain[i] = answer != FilterAnswer::kNo;
     if (answer != FilterAnswer::kNotInMemory) continue;
-    if (lookup == nullptr) lookup = std::make_shared<OpenLookup>();
+    if (lookup == nullptr) lookup = std::make_shared<Impl::OpenLookup>();
     missing.push_back({load, {asked, &may_contain[i], lookup}});
   }
   if (missing.empty()) return true;
