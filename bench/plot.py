@@ -204,7 +204,8 @@ def phases_mean(results, _):
     """reads of an operation on average, `auto` beside RocksDB's filters"""
     reads = phase_reads(results)
     names = {name: label for name, label in {
-        "rocksdb_bloom:10": "Bloom, 10 bits", "rocksdb_bloom:6": "Bloom, 6 bits",
+        "rocksdb_bloom:10": "Bloom, 10 bits",
+        "rocksdb_bloom:6": "Bloom, 6 bits",
         "rocksdb_ribbon:10": "Ribbon, 10 bits",
         "rocksdb_ribbon:6": "Ribbon, 6 bits", "compact_auto": "rowbloom:auto",
     }.items() if name in reads}

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# site.sh: builds build/site/html/index.html: the Markdown pages of the tree with
-# search, and the API reference of the public headers. Fails at a link that
+# site.sh: builds build/site/html/index.html: the Markdown pages of the tree
+# with search, and the API reference of the public headers. Fails at a link that
 # leads nowhere. Installs mkdocs into build/site/venv; "scripts/check.sh site"
 # installs doxygen first.
 set -euo pipefail

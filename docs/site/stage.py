@@ -4,9 +4,9 @@
 
     stage.py ROOT PAGES
 
-The Markdown pages of ROOT go to the same paths below PAGES, with the images that
-they show. A source file or folder that a page links to becomes a page, and the
-link leads there.
+The Markdown pages of ROOT go to the same paths below PAGES, with the images
+that they show. A source file or folder that a page links to becomes a page, and
+the link leads there.
 """
 
 import os
@@ -67,7 +67,8 @@ def main():
             text = source.read_text(errors="replace")
             write(f"{path}.md", "---\nsearch: {exclude: true}\n---\n"
                   f"# {path}\n\n````{language}\n{text}\n````\n")
-    write("api.md", "# API\n\n[The public headers](api/index.html), by Doxygen.\n")
+    write("api.md",
+          "# API\n\n[The public headers](api/index.html), by Doxygen.\n")
 
 
 if __name__ == "__main__":

@@ -101,8 +101,9 @@ TEST_F(SmallChunksTest, NeighbouringChunksAreOneRead) {
   for (uint64_t i = 0; i < 2 * kRows; i += 50) rows.push_back(NumberedRow(i));
   const std::vector<FilterKey> keys = testing::RowKeys(rows);
   std::vector<FilterQuestion> questions;
-  for (const FilterKey& key : keys)
+  for (const FilterKey& key : keys) {
     questions.push_back({readers_[0].get(), &key});
+  }
   const auto answers = std::make_unique<bool[]>(keys.size());
   int done = 0;
   ASSERT_FALSE(loads_.Ask(

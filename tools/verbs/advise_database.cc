@@ -145,7 +145,7 @@ struct Advice {
   std::string source;
   std::optional<ReadCounts> counts;
   std::string counts_note;  // Empty for counts of gets alone.
-  std::string plan;         // What `auto` planned last; empty if it did not.
+  std::string plan;         // The last of `auto`; empty if there is none.
   RocksDbTree tree;
   MissingShare missing_share;
   std::vector<Candidate> candidates;
