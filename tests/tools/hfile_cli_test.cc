@@ -149,7 +149,7 @@ TEST_F(HFileCliTest, RebuildOfManyGoesOnWhereItStopped) {
   WriteFile(InputPath("many/b/cf/note"), "text");
   Json document = RunJson("rebuild many --into out/of --bloom_type ROWCOL");
   EXPECT_EQ(document["summary"]["written"], 2);
-  EXPECT_EQ(document["summary"]["failed"], 1);
+  EXPECT_EQ(document["summary"]["left_out"], 1);
   EXPECT_THAT(Run("verify --cells out"), Exits(0, HasSubstr("2 files: 2 ok")));
   EXPECT_EQ(RunJsonOfFile("inspect out/of/b/cf/2")["bloom_type"], "ROWCOL");
   // An interrupted run is continued.
@@ -604,6 +604,26 @@ TEST_F(HFileCliTest, InspectTellsWhatHBasesOwnPrinterTells) {
             (Json{{"from", 500}, {"to", 1999}}));
   WriteFile(InputPath("secret"), HBaseFile("row_encrypted.hfile"));
   EXPECT_EQ(RunJsonOfFile("inspect secret")["bloom_type"], "ENCRYPTED");
+}
+
+TEST_F(HFileCliTest, AStrayFileDoesNotTurnTheExitCodeOfATree) {
+  std::filesystem::create_directories(InputPath("strayed/cf"));
+  std::filesystem::create_directories(InputPath("strayed/oldWALs"));
+  WriteFile(InputPath("strayed/oldWALs/host%2C60020.1.meta"), "edits");
+  WriteFile(InputPath("strayed/notes"), "text");
+  // Without an HFile the tree is not known.
+  EXPECT_THAT(Run("verify strayed"), Exits(3, HasSubstr("2 unknown")));
+  EXPECT_THAT(Run("rebuild strayed --into strayed_out"), Exits(3));
+  WriteFile(InputPath("strayed/cf/abc"), ReadFile(InputPath("row.hfile")));
+  EXPECT_THAT(Run("verify strayed"),
+              Exits(0, HasSubstr("3 files: 1 ok, 2 unknown")));
+  EXPECT_THAT(Run("rebuild strayed --into strayed_out"),
+              Exits(0, HasSubstr("strayed/notes: left out")));
+  EXPECT_THAT(Run("verify strayed/notes strayed/cf"), Exits(3));
+  // HBase gives such a name to a store file.
+  WriteFile(InputPath("strayed/cf/abd"), "text");
+  EXPECT_THAT(Run("verify strayed"), Exits(3));
+  EXPECT_THAT(Run("rebuild strayed --into strayed_out"), Exits(3));
 }
 
 TEST_F(HFileCliTest, VerifyNamesTheIndexEncodingThatItSkips) {

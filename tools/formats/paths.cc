@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <regex>
 #include <system_error>
 #include <utility>
 
@@ -89,6 +90,13 @@ std::string ShownPath(const std::string& path) {
   const size_t at = path.rfind('@');
   if (!IsRedisPath(path) || at == std::string::npos || at < user) return path;
   return path.substr(0, user) + "***" + path.substr(at);
+}
+
+bool IsStray(const TargetFile& file) {
+  static const std::regex store_file("[0-9a-f]+([_.=].*)?");
+  const std::string name = fs::path(file.path).filename().string();
+  return !file.place.empty() && file.family == nullptr &&
+         !std::regex_match(name, store_file);
 }
 
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {

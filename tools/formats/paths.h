@@ -61,6 +61,10 @@ std::string ShownPath(const std::string& path);
 // Where HBase writes files before it moves them to their family.
 inline constexpr char kUnfinishedDirectory[] = ".tmp";
 
+// True for a file below a directory that was named, if HBase gives no store
+// file such a name: a write-ahead log, a text.
+bool IsStray(const TargetFile& file);
+
 // A file or a URL stands for itself; the directory of a RocksDB database for
 // its live SSTs; any other directory for the files in it and below it, by name;
 // a shell pattern that is not a file's name for its matches. A directory

@@ -449,6 +449,7 @@ absl::Status CheckTracker(const std::string& path) {
 // reference, which would break.
 absl::Status ExamineFiles(bool is_one, std::vector<RebuildFile>* files) {
   std::set<fs::path> outs;
+  std::vector<RebuildFile*> strays;
   for (RebuildFile& file : *files) {
     if (!file.target.error.ok()) continue;
     const std::string& path = file.target.path;
@@ -456,6 +457,9 @@ absl::Status ExamineFiles(bool is_one, std::vector<RebuildFile>* files) {
     const auto kind = KindOf(path, file.target.place);
     file.target.error = kind.status();
     if (kind.ok()) file.kind = *kind;
+    if (absl::IsInvalidArgument(kind.status()) && IsStray(file.target)) {
+      strays.push_back(&file);
+    }
     if (file.kind == kHFile) {
       std::error_code error;
       const auto size = fs::file_size(path, error);
@@ -468,6 +472,12 @@ absl::Status ExamineFiles(bool is_one, std::vector<RebuildFile>* files) {
         ": a reference, of a region that was split or merged, to a file that "
         "would be replaced. Run major_compact on the table first, and rebuild "
         "when it has no references");
+  }
+  // Beside HFiles they are left out, by themselves they are errors.
+  for (RebuildFile* stray : strays) {
+    if (outs.empty()) break;
+    stray->target.error = absl::OkStatus();
+    stray->kind = "unknown";
   }
   return absl::OkStatus();
 }

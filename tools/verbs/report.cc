@@ -187,6 +187,10 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
   Json families = Json::array();
   int exit_code = kExitOk;
   const bool keeps_files = form.json || !form.html.empty();
+  // In a tree of HFiles, files that are not known and that HBase names
+  // otherwise are no trouble.
+  int stray_exit_code = kExitOk;
+  bool has_hfile = false;
 
   const auto count = [&](Json entry) {
     const std::string status = entry["status"];
@@ -205,8 +209,14 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
   ProgressLine progress;
   for (size_t i = 0; i < targets.size(); ++i) {
     progress.Show(i, targets.size(), targets[i].path);
-    std::optional<Json> entry = AskFile(report, targets[i], &exit_code);
+    int file_exit_code = kExitOk;
+    std::optional<Json> entry = AskFile(report, targets[i], &file_exit_code);
     progress.Clear();
+    const bool is_stray = entry.has_value() && IsStray(targets[i]) &&
+                          (*entry)["status"] == "unknown";
+    int& sum = is_stray ? stray_exit_code : exit_code;
+    sum = WorseExitCode(sum, file_exit_code);
+    has_hfile |= entry.has_value() && (*entry)["kind"] == "hfile";
     if (report.is_strict && entry.has_value() && entry->contains("warning")) {
       exit_code = kExitDamaged;
     }
@@ -229,6 +239,7 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
     }
   }
 
+  if (!has_hfile) exit_code = WorseExitCode(exit_code, stray_exit_code);
   Json document = Json::object();
   std::string text;
   const Json sums = report.sum_up ? report.sum_up(files) : Json::object();
