@@ -38,6 +38,13 @@ class Options {
   void Take(std::string_view name, uint64_t* value);
   void Take(std::string_view name, double* value);
   void Take(std::string_view name, DigestSecret* value);
+  template <typename Value>
+  void Take(std::string_view name, std::optional<Value>* value) {
+    Value parsed{};
+    const bool is_given = values_.count(name) > 0;
+    Take(name, &parsed);
+    if (is_given) *value = parsed;
+  }
 
   absl::Status Finish();
 

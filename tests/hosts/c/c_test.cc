@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 #include <limits>
@@ -20,6 +21,8 @@
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_block_writer.h"
+#include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_cost.h"
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/memfilter/concurrent.h"
@@ -1212,6 +1215,249 @@ TEST_F(CReader, NullIsToldAndAnswersMaybe) {
   rowbloom_cache_set_capacity(cache_, std::numeric_limits<uint64_t>::max());
   rowbloom_cache_set_capacity(cache_, 0);
   rowbloom_cache_erase_file(cache_, std::numeric_limits<uint64_t>::max());
+}
+
+// ----- Memos and budgets -----
+
+class CMemo : public ::testing::Test {
+ protected:
+  CMemo() { rowbloom_memo_new(1 << 20, &memo_, &error_); }
+  ~CMemo() override { rowbloom_memo_free(memo_); }
+
+  bool Denies(uint64_t file_id, std::string_view row,
+              const char* qualifier = nullptr, size_t qualifier_size = 0) {
+    return rowbloom_memo_denies(memo_, file_id, row.data(), row.size(),
+                                qualifier, qualifier_size);
+  }
+
+  rowbloom_memo* memo_ = nullptr;
+  rowbloom_error error_ = {};
+};
+
+TEST_F(CMemo, DeniesWhatWasRemembered) {
+  rowbloom_memo_remember(memo_, 7, "row", 3, nullptr, 0);
+  rowbloom_memo_remember(memo_, 7, "row", 3, "q", 1);
+  rowbloom_memo_remember(memo_, 8, "row", 3, nullptr, ROWBLOOM_PREFIX);
+  EXPECT_TRUE(Denies(7, "row"));
+  EXPECT_TRUE(Denies(7, "row", "q", 1));
+  EXPECT_TRUE(Denies(8, "row", nullptr, ROWBLOOM_PREFIX));
+  EXPECT_FALSE(Denies(7, "row", "", 0));
+  EXPECT_FALSE(Denies(7, "row", nullptr, ROWBLOOM_PREFIX));
+  EXPECT_FALSE(Denies(8, "row"));
+  EXPECT_FALSE(Denies(7, "rov"));
+  rowbloom_memo_erase_file(memo_, 7);
+  EXPECT_FALSE(Denies(7, "row"));
+  EXPECT_TRUE(Denies(8, "row", nullptr, ROWBLOOM_PREFIX));
+}
+
+TEST_F(CMemo, CapacityBoundsIt) {
+  rowbloom_memo_free(memo_);
+  ASSERT_EQ(rowbloom_memo_new(10000, &memo_, &error_), ROWBLOOM_OK);
+  int denied = 0;
+  for (int i = 0; i < 1000; ++i) {
+    const std::string row = NumberedRow(i);
+    rowbloom_memo_remember(memo_, 1, row.data(), row.size(), nullptr, 0);
+  }
+  for (int i = 0; i < 1000; ++i) denied += Denies(1, NumberedRow(i));
+  EXPECT_GT(denied, 0);
+  EXPECT_LT(denied, 200);
+  rowbloom_memo_free(memo_);
+  ASSERT_EQ(rowbloom_memo_new(0, &memo_, &error_), ROWBLOOM_OK);
+  rowbloom_memo_remember(memo_, 1, "row", 3, nullptr, 0);
+  EXPECT_FALSE(Denies(1, "row"));
+}
+
+TEST_F(CMemo, MistakesDenyNothing) {
+  rowbloom_memo_remember(memo_, 1, nullptr, 3, nullptr, 0);
+  rowbloom_memo_remember(memo_, 1, "row", 3, nullptr, 2);
+  rowbloom_memo_remember(nullptr, 1, "row", 3, nullptr, 0);
+  EXPECT_FALSE(rowbloom_memo_denies(memo_, 1, nullptr, 3, nullptr, 0));
+  EXPECT_FALSE(Denies(1, "row", nullptr, 2));
+  EXPECT_FALSE(rowbloom_memo_denies(nullptr, 1, "row", 3, nullptr, 0));
+  rowbloom_memo_erase_file(nullptr, 1);
+  rowbloom_memo_free(nullptr);
+  ExpectNull(rowbloom_memo_new(1, nullptr, &error_), error_, "out");
+}
+
+class CBudget : public ::testing::Test {
+ protected:
+  ~CBudget() override {
+    rowbloom_budget_free(budget_);
+    rowbloom_buffer_free(&spec_);
+  }
+  rowbloom_code New(const char* options) {
+    rowbloom_budget_free(budget_);
+    return rowbloom_budget_new(options, &budget_, &error_);
+  }
+  rowbloom_code SetLive(const char* options,
+                        const std::vector<rowbloom_run>& runs) {
+    return rowbloom_budget_set_live(budget_, options, runs.data(), runs.size(),
+                                    &error_);
+  }
+  std::string ForFile(const char* facts) {
+    EXPECT_EQ(rowbloom_budget_for_file(budget_, facts, &spec_, &error_),
+              ROWBLOOM_OK)
+        << error_.message;
+    // The digits may be others, the number may not.
+    return spec_.size == 0 ? "" : FilterSpec::Parse(Text(spec_))->ToString();
+  }
+  static std::string Spec(const FileBudget& cpp, const FileFacts& facts) {
+    const double bits = cpp.ForFile(facts).builder_bits;
+    return bits == 0 ? "" : FilterSpec::BitsPerKey("compact", bits).ToString();
+  }
+
+  rowbloom_budget* budget_ = nullptr;
+  rowbloom_buffer spec_ = {};
+  rowbloom_error error_ = {};
+};
+
+TEST_F(CBudget, SpecsAreThoseOfCpp) {
+  ASSERT_EQ(New(nullptr), ROWBLOOM_OK) << error_.message;
+  FileBudget cpp = *FileBudget::Create(*FilterCost::OfFamily("compact"), {});
+  FileFacts flush, level, share, bottommost;
+  flush.is_flush = true;
+  level.level = 2;
+  level.level_count = 5;
+  share.run_share = 0.3;
+  bottommost.is_bottommost = true;
+  for (const bool is_live : {false, true}) {
+    if (is_live) {
+      LiveFilters live;
+      live.key_count = 1000000;
+      live.filter_bytes = 900000;
+      live.runs = {{1000}, {20000, 0.5}, {979000, 1, 0.25}};
+      live.moved_share = 0.1;
+      live.missing_share = 0.75;
+      ASSERT_TRUE(cpp.SetLive(live).ok());
+      ASSERT_EQ(SetLive("key_count=1000000;filter_bytes=900000;moved_share=0.1;"
+                        "missing_share=0.75",
+                        {{1000, 1, ROWBLOOM_UNKNOWN_SHARE},
+                         {20000, 0.5, ROWBLOOM_UNKNOWN_SHARE},
+                         {979000, 1, 0.25}}),
+                ROWBLOOM_OK)
+          << error_.message;
+    }
+    EXPECT_EQ(ForFile("is_flush=true"), Spec(cpp, flush));
+    EXPECT_EQ(ForFile("level=2;level_count=5"), Spec(cpp, level));
+    EXPECT_EQ(ForFile("run_share=0.3"), Spec(cpp, share));
+    EXPECT_EQ(ForFile("is_bottommost=true"), Spec(cpp, bottommost));
+    EXPECT_EQ(ForFile(nullptr), Spec(cpp, {}));
+    EXPECT_NE(ForFile("is_flush=true"), ForFile("is_bottommost=true"));
+  }
+  // A writer takes it.
+  std::string block;
+  rowbloom_writer* writer = nullptr;
+  EXPECT_EQ(rowbloom_writer_new(("filter_spec=" + ForFile(nullptr)).c_str(),
+                                AppendTo, &block, &writer, &error_),
+            ROWBLOOM_OK);
+  rowbloom_writer_free(writer);
+}
+
+TEST_F(CBudget, OptionsAreThoseOfCpp) {
+  ASSERT_EQ(New("mode=fixed;bits_per_key=12;family=blocked_bloom"),
+            ROWBLOOM_OK);
+  EXPECT_THAT(ForFile(nullptr), StartsWith("blocked_bloom:bits_per_key=12"));
+  // The oldest run has no filter.
+  ASSERT_EQ(New("mode=hits_only;bits_per_key=1"), ROWBLOOM_OK);
+  EXPECT_EQ(ForFile("is_bottommost=true"), "");
+
+  FileBudgetOptions options;
+  options.budget.memory = FilterMemory::BitsPerKey(14).AtMostBytes(1 << 20);
+  options.budget.missing_share = 0.25;
+  options.budget.max_bits_per_key = 20;
+  options.size_ratio = 4;
+  options.level_count = 6;
+  options.max_extra_bits = 3;
+  options.flush_ratio = 1.5;
+  options.max_excess = 0.1;
+  options.control_gain = 1;
+  options.control_limit = 3;
+  FileBudget cpp =
+      *FileBudget::Create(*FilterCost::OfFamily("compact"), options);
+  ASSERT_EQ(New("bits_per_key=14;memory_bytes=1048576;missing_share=0.25;"
+                "max_bits_per_key=20;size_ratio=4;level_count=6;"
+                "max_extra_bits=3;flush_ratio=1.5;max_excess=0.1;"
+                "control_gain=1;control_limit=3"),
+            ROWBLOOM_OK)
+      << error_.message;
+  for (const uint64_t keys : {500000, 5000000}) {
+    LiveFilters live;
+    live.key_count = keys;
+    live.filter_bytes = keys;
+    ASSERT_TRUE(cpp.SetLive(live).ok());
+    const std::string text = "key_count=" + std::to_string(keys) +
+                             ";filter_bytes=" + std::to_string(keys);
+    ASSERT_EQ(SetLive(text.c_str(), {}), ROWBLOOM_OK);
+    FileFacts flush;
+    flush.is_flush = true;
+    EXPECT_EQ(ForFile("is_flush=true"), Spec(cpp, flush));
+    EXPECT_EQ(ForFile(nullptr), Spec(cpp, {}));
+  }
+  ASSERT_EQ(New("memory_bytes=1048576"), ROWBLOOM_OK);
+  LiveFilters live;
+  live.key_count = 600000;
+  ASSERT_EQ(SetLive("key_count=600000", {}), ROWBLOOM_OK);
+  FileBudgetOptions bytes;
+  bytes.budget.memory = FilterMemory::Bytes(1 << 20);
+  cpp = *FileBudget::Create(*FilterCost::OfFamily("compact"), bytes);
+  ASSERT_TRUE(cpp.SetLive(live).ok());
+  EXPECT_EQ(ForFile(nullptr), Spec(cpp, {}));
+}
+
+TEST_F(CBudget, MistakesAreTold) {
+  EXPECT_EQ(New("mode=greedy"), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message,
+               "unknown mode \"greedy\" of a budget; known: balanced, "
+               "hits_only, fixed");
+  EXPECT_EQ(New("family=ribbon"), ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, FilterCost::OfFamily("ribbon").status());
+  EXPECT_EQ(New("missing_share=2"), ROWBLOOM_INVALID_ARGUMENT);
+  FileBudgetOptions options;
+  options.budget.missing_share = 2;
+  const FilterCost cost = *FilterCost::OfFamily("compact");
+  ExpectError(error_, FileBudget::Create(cost, options).status());
+  EXPECT_EQ(New("bits_per_key=ten"), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message,
+               "budget options: bits_per_key=ten is not a number");
+  EXPECT_EQ(budget_, nullptr);
+  ExpectNull(rowbloom_budget_new(nullptr, nullptr, &error_), error_, "out");
+
+  ASSERT_EQ(New(nullptr), ROWBLOOM_OK);
+  const std::string before = ForFile("is_flush=true");
+  EXPECT_EQ(SetLive("key_count=10", {{10, 7, 0}}), ROWBLOOM_INVALID_ARGUMENT);
+  LiveFilters live;
+  live.key_count = 10;
+  live.runs = {{10, 7, 0}};
+  ExpectError(error_, FileBudget::Create(cost, {})->SetLive(live));
+  for (const double asks : {-0.5, std::nan("")}) {
+    EXPECT_EQ(SetLive("key_count=10", {{10, 1, asks}}),
+              ROWBLOOM_INVALID_ARGUMENT);
+  }
+  EXPECT_EQ(SetLive("key_count=10;moved_share=nan", {}),
+            ROWBLOOM_INVALID_ARGUMENT);
+  ExpectNull(rowbloom_budget_set_live(nullptr, nullptr, nullptr, 0, &error_),
+             error_, "budget");
+  ExpectNull(rowbloom_budget_set_live(budget_, nullptr, nullptr, 1, &error_),
+             error_, "runs");
+  const rowbloom_run run = {1, 1, 1};
+  EXPECT_EQ(
+      rowbloom_budget_set_live(budget_, nullptr, &run, kAbsurdSize, &error_),
+      ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(ForFile("is_flush=true"), before);
+
+  for (const char* facts : {"run_share=nan", "run_share=1.5", "run_share=-1"}) {
+    EXPECT_EQ(rowbloom_budget_for_file(budget_, facts, &spec_, &error_),
+              ROWBLOOM_INVALID_ARGUMENT);
+    EXPECT_THAT(std::string(error_.message), EndsWith(" is not 0 to 1"));
+    EXPECT_EQ(spec_.size, 0u);
+  }
+  EXPECT_EQ(rowbloom_budget_for_file(budget_, "level=-1", &spec_, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  ExpectNull(rowbloom_budget_for_file(budget_, nullptr, nullptr, &error_),
+             error_, "filter_spec");
+  ExpectNull(rowbloom_budget_for_file(nullptr, nullptr, &spec_, &error_),
+             error_, "budget");
+  rowbloom_budget_free(nullptr);
 }
 
 // ----- Key codecs -----

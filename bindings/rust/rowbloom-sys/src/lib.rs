@@ -133,6 +133,16 @@ pub struct rowbloom_read_group {
     pub context: *mut c_void,
 }
 
+pub const ROWBLOOM_UNKNOWN_SHARE: f64 = -1.0;
+
+#[repr(C)]
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct rowbloom_run {
+    pub key_count: u64,
+    pub block_miss_share: f64,
+    pub absent_asks: f64,
+}
+
 macro_rules! handles {
     ($($name:ident)*) => { $(
         #[repr(C)]
@@ -144,6 +154,7 @@ macro_rules! handles {
 handles! {
     rowbloom_builder rowbloom_filter rowbloom_writer rowbloom_cache
     rowbloom_stats rowbloom_reader rowbloom_codec rowbloom_memfilter
+    rowbloom_memo rowbloom_budget
 }
 
 extern "C" {
@@ -313,6 +324,48 @@ extern "C" {
         error: *mut rowbloom_error,
     ) -> rowbloom_code;
     pub fn rowbloom_reader_free(reader: *mut rowbloom_reader);
+    pub fn rowbloom_memo_new(
+        capacity: u64,
+        out: *mut *mut rowbloom_memo,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_memo_denies(
+        memo: *const rowbloom_memo,
+        file_id: u64,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+    ) -> bool;
+    pub fn rowbloom_memo_remember(
+        memo: *mut rowbloom_memo,
+        file_id: u64,
+        row: *const c_void,
+        row_size: usize,
+        qualifier: *const c_void,
+        qualifier_size: usize,
+    );
+    pub fn rowbloom_memo_erase_file(memo: *mut rowbloom_memo, file_id: u64);
+    pub fn rowbloom_memo_free(memo: *mut rowbloom_memo);
+    pub fn rowbloom_budget_new(
+        options: *const c_char,
+        out: *mut *mut rowbloom_budget,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_budget_set_live(
+        budget: *mut rowbloom_budget,
+        options: *const c_char,
+        runs: *const rowbloom_run,
+        count: usize,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_budget_for_file(
+        budget: *const rowbloom_budget,
+        options: *const c_char,
+        filter_spec: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_budget_free(budget: *mut rowbloom_budget);
     pub fn rowbloom_codec_new(
         text: *const c_char,
         out: *mut *mut rowbloom_codec,

@@ -33,11 +33,11 @@
 // ROWBLOOM_FAILED_PRECONDITION; a lookup answers "maybe". No mistake of these
 // ends the process.
 //
-// Memory. Where a call on a builder, a filter, a writer, a codec or a memory
-// filter finds no memory, it returns ROWBLOOM_RESOURCE_EXHAUSTED. A call on a
-// cache, statistics, a reader or a writer with a cache then ends the process,
-// as in C++: they share locks. No exception leaves the library, and none may
-// leave a callback.
+// Memory. Where a call on a builder, a filter, a writer, a codec, a budget or
+// a memory filter finds no memory, it returns ROWBLOOM_RESOURCE_EXHAUSTED. A
+// call on a cache, statistics, a reader or a writer with a cache then ends the
+// process, as in C++: they share locks. No exception leaves the library, and
+// none may leave a callback.
 //
 // Texts of `options` are `name=value;name=value`; NULL or "" are the defaults.
 //
@@ -449,6 +449,105 @@ ROWBLOOM_API void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
 ROWBLOOM_API rowbloom_code rowbloom_reader_verify(const rowbloom_reader* reader,
                                                   rowbloom_error* error);
 ROWBLOOM_API void rowbloom_reader_free(rowbloom_reader* reader);
+
+// ---------------------------------------------------------------------------
+// False positives that are remembered
+// ---------------------------------------------------------------------------
+//
+// A key that is absent and is asked again and again then costs one read; see
+// rowbloom/false_positive_memo.h. Any number of threads may call all but _free.
+
+typedef struct rowbloom_memo rowbloom_memo;
+
+// The capacity bounds the memory of all entries.
+ROWBLOOM_API rowbloom_code rowbloom_memo_new(uint64_t capacity,
+                                             rowbloom_memo** out,
+                                             rowbloom_error* error);
+// True: the file was found not to have the key. False after a mistake.
+ROWBLOOM_API bool rowbloom_memo_denies(const rowbloom_memo* memo,
+                                       uint64_t file_id, const void* row,
+                                       size_t row_size, const void* qualifier,
+                                       size_t qualifier_size);
+// Call it only if the file has no cell of the key, not even a tombstone or one
+// that is too new or too old to be returned: otherwise rows are lost. A file_id
+// must never name a second file.
+ROWBLOOM_API void rowbloom_memo_remember(rowbloom_memo* memo, uint64_t file_id,
+                                         const void* row, size_t row_size,
+                                         const void* qualifier,
+                                         size_t qualifier_size);
+ROWBLOOM_API void rowbloom_memo_erase_file(rowbloom_memo* memo,
+                                           uint64_t file_id);
+ROWBLOOM_API void rowbloom_memo_free(rowbloom_memo* memo);
+
+// ---------------------------------------------------------------------------
+// A budget for the filters of a tree
+// ---------------------------------------------------------------------------
+//
+// Gives each SST, when it is written, the bits per key that save the most
+// reads: rowbloom/filter_budget.h and docs/memory_budget.md. One thread at a
+// time.
+
+typedef struct rowbloom_budget rowbloom_budget;
+
+// | option           | default  | meaning                                     |
+// |------------------|----------|---------------------------------------------|
+// | family           | compact  | the filter family of all SSTs               |
+// | bits_per_key     | 10       | the memory, for each key of the tree; none  |
+// |                  |          | if memory_bytes alone is given              |
+// | memory_bytes     |          | the memory; the smaller if both are given   |
+// | mode             | balanced | balanced, hits_only, fixed                  |
+// | missing_share    | 0.5      | the share of gets whose key is nowhere      |
+// | max_bits_per_key | 24       | of each filter                              |
+// | size_ratio       | 10       | the tree that is assumed where nothing      |
+// | level_count      | 4        | better is known                             |
+// | max_extra_bits   | 6        | bits above the average, for SSTs that a     |
+// | flush_ratio      | 1.3      | move may make part of the oldest run:       |
+// | max_excess       | 0.03     | FileBudgetOptions                           |
+// | control_gain     | 0.5      | control of the total: FileBudgetOptions     |
+// | control_limit    | 2        |                                             |
+ROWBLOOM_API rowbloom_code rowbloom_budget_new(const char* options,
+                                               rowbloom_budget** out,
+                                               rowbloom_error* error);
+
+#define ROWBLOOM_UNKNOWN_SHARE (-1.0)
+
+// What a get asks once: a level of a leveled tree, an SST of level 0.
+typedef struct rowbloom_run {
+  uint64_t key_count;
+  double block_miss_share;  // The share of its data blocks read from storage.
+  double absent_asks;       // The share of gets that ask it for a key that it
+                            // does not have, or ROWBLOOM_UNKNOWN_SHARE.
+} rowbloom_run;
+
+// Tells the tree's filters, whenever it changed. `runs`: the newest first; NULL
+// if they are not known. ROWBLOOM_INVALID_ARGUMENT changes nothing.
+//
+// | option        | default | meaning                                        |
+// |---------------|---------|------------------------------------------------|
+// | key_count     | 0       | keys of all SSTs                               |
+// | filter_bytes  | 0       | the size of all filters                        |
+// | moved_share   |         | the share of keys that enter the oldest run    |
+// |               |         | with an SST that is not rewritten, if known    |
+// | missing_share |         | as counted; replaces that of the budget        |
+ROWBLOOM_API rowbloom_code rowbloom_budget_set_live(rowbloom_budget* budget,
+                                                    const char* options,
+                                                    const rowbloom_run* runs,
+                                                    size_t count,
+                                                    rowbloom_error* error);
+// Fills in the filter_spec of an SST that is to be written, for
+// rowbloom_writer_new(). It is empty if the SST is to have no filter.
+//
+// | option        | default | meaning                                        |
+// |---------------|---------|------------------------------------------------|
+// | is_flush      | false   | the SST is a memtable's                        |
+// | is_bottommost | false   | no deeper level has an older version of a key  |
+// | level         |         | it is written to it; 0 is the newest           |
+// | level_count   |         | one more than the deepest level with SSTs      |
+// | run_share     |         | of the tree's keys, of the run it is part of   |
+ROWBLOOM_API rowbloom_code
+rowbloom_budget_for_file(const rowbloom_budget* budget, const char* options,
+                         rowbloom_buffer* filter_spec, rowbloom_error* error);
+ROWBLOOM_API void rowbloom_budget_free(rowbloom_budget* budget);
 
 // ---------------------------------------------------------------------------
 // Key codecs
