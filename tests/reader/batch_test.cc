@@ -110,14 +110,11 @@ TEST(FilterReaderBatch, CountsAsALoopDoes) {
           readers.push_back(testing::OpenOrDie(source.get(), options));
         }
         // Some lie before the first row or after the last.
-        std::vector<FilterKey> keys = testing::RowKeys({"a", "zzz"});
-        std::vector<std::string> names;
+        std::vector<std::string> names = {"a", "zzz"};
         for (uint64_t i = 0; i < 50; ++i) {
           names.push_back(NumberedRow(i * rows / 25 + i % 2));
         }
-        for (const FilterKey& key : testing::RowKeys(names)) {
-          keys.push_back(key);
-        }
+        const std::vector<FilterKey> keys = testing::RowKeys(names);
         std::vector<FilterQuestion> questions;
         for (const FilterKey& key : keys) {
           for (const auto& reader : readers) {
