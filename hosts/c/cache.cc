@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <limits>
+#include <map>
 #include <memory>
 
 #include "c/boundary.h"
@@ -36,10 +38,6 @@ static_assert(static_cast<int>(FilterCounter::kPrefixNegatives) ==
 static_assert(static_cast<int>(FilterCounter::kCount) ==
                   ROWBLOOM_PREFIX_NEGATIVES + 1,
               "c.h needs the new counter");
-
-bool IsCounter(int32_t counter) {
-  return counter >= 0 && counter < static_cast<int>(FilterCounter::kCount);
-}
 
 size_t Capacity(uint64_t capacity) {
   return static_cast<size_t>(
@@ -84,6 +82,38 @@ rowbloom_code rowbloom_cache_usage(const rowbloom_cache* cache,
   });
 }
 
+size_t rowbloom_cache_numbers(const rowbloom_cache* cache, uint64_t* numbers,
+                              size_t count) {
+  if (numbers == nullptr) count = 0;
+  std::fill_n(numbers, count, uint64_t{0});
+  if (cache == nullptr) return 0;
+  return Shared([&] {
+    const FilterCache::Usage usage = cache->cache->GetUsage();
+    const auto role = [&](FilterCacheRole name) -> uint64_t {
+      return usage.role_bytes[static_cast<size_t>(name)];
+    };
+    // In the order of c.h.
+    const uint64_t known[] = {usage.capacity_bytes,
+                              usage.usage_bytes,
+                              usage.pinned_bytes,
+                              usage.retired_bytes,
+                              usage.index_bytes_outside,
+                              usage.resident_bytes,
+                              role(FilterCacheRole::kChunk),
+                              role(FilterCacheRole::kIndex),
+                              usage.entry_count,
+                              usage.hits,
+                              usage.misses,
+                              usage.inserts,
+                              usage.evictions,
+                              usage.shrinks,
+                              usage.rejections};
+    static_assert(std::size(known) == ROWBLOOM_REJECTIONS + 1);
+    std::copy_n(known, std::min(count, std::size(known)), numbers);
+    return std::size(known);
+  });
+}
+
 void rowbloom_cache_free(rowbloom_cache* cache) { delete cache; }
 
 rowbloom_code rowbloom_stats_new(rowbloom_stats** out, rowbloom_error* error) {
@@ -107,6 +137,45 @@ uint64_t rowbloom_stats_get(const rowbloom_stats* stats, int32_t counter) {
   if (stats == nullptr || !IsCounter(counter)) return 0;
   const auto name = static_cast<FilterCounter>(counter);
   return Shared([&] { return stats->stats->Snapshot()[name]; });
+}
+
+uint64_t rowbloom_stats_get_of_level(const rowbloom_stats* stats, int32_t level,
+                                     int32_t counter) {
+  if (stats == nullptr || !IsCounter(counter)) return 0;
+  return Shared([&]() -> uint64_t {
+    const std::map<int, FilterStatsSnapshot> levels = stats->stats->Levels();
+    const auto found = levels.find(level);
+    if (found == levels.end()) return 0;
+    return found->second[static_cast<FilterCounter>(counter)];
+  });
+}
+
+size_t rowbloom_stats_levels(const rowbloom_stats* stats, int32_t* levels,
+                             size_t count) {
+  if (stats == nullptr) return 0;
+  if (levels == nullptr) count = 0;
+  return Shared([&] {
+    size_t known = 0;
+    for (const auto& [level, counters] : stats->stats->Levels()) {
+      if (known < count) levels[known] = level;
+      ++known;
+    }
+    return known;
+  });
+}
+
+uint64_t rowbloom_stats_get_of_key_level(const rowbloom_stats* stats,
+                                         size_t key_level, int32_t counter) {
+  if (stats == nullptr || key_level == 0 ||
+      key_level > FilterStatsSnapshot::kPrefixLevels) {
+    return 0;
+  }
+  return Shared([&]() -> uint64_t {
+    const FilterStatsSnapshot::PrefixLevel level =
+        stats->stats->Snapshot().prefix_levels[key_level - 1];
+    if (counter == ROWBLOOM_PREFIX_LOOKUPS) return level.lookups;
+    return counter == ROWBLOOM_PREFIX_NEGATIVES ? level.negatives : 0;
+  });
 }
 
 rowbloom_code rowbloom_stats_prometheus(const rowbloom_stats* stats,

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "c/boundary.h"
 #include "c/handles.h"
 #include "c/options.h"
@@ -98,6 +99,61 @@ int32_t AnswerOf(FilterAnswer answer) {
   static_assert(static_cast<int>(FilterAnswer::kNotInMemory) ==
                 ROWBLOOM_NOT_IN_MEMORY);
   return static_cast<int32_t>(answer);
+}
+
+}  // namespace
+
+namespace {
+
+std::optional<uint64_t> NumberOf(const FilterReader& reader, int32_t property) {
+  switch (property) {
+    case ROWBLOOM_BLOCK_CELLS:
+      return reader.properties().cell_count;
+    case ROWBLOOM_BLOCK_KEYS:
+      return reader.properties().key_count;
+    case ROWBLOOM_BLOCK_CHUNKS:
+      return reader.properties().chunk_count;
+    case ROWBLOOM_BLOCK_FILTER_BYTES:
+      return reader.properties().filter_size_bytes;
+    case ROWBLOOM_BLOCK_PREFIX_LENGTH_BYTES:
+      return reader.properties().prefix_length_bytes;
+    case ROWBLOOM_BLOCK_HAS_ROW_KEYS:
+      return reader.properties().has_row_keys;
+    case ROWBLOOM_BLOCK_FILE_ID:
+      return reader.file_id();
+    case ROWBLOOM_BLOCK_IS_WITHIN_CAPACITY:
+      return reader.is_within_capacity();
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> BytesOf(const FilterReader& reader,
+                                   int32_t property) {
+  const FilterBlockProperties properties = reader.properties();
+  switch (property) {
+    case ROWBLOOM_BLOCK_BLOOM_TYPE:
+      return std::string(BloomTypeName(properties.bloom_type));
+    case ROWBLOOM_BLOCK_KEY_CODEC:
+      return properties.key_codec;
+    case ROWBLOOM_BLOCK_FILTER_SPEC:
+      return properties.filter_spec;
+    case ROWBLOOM_BLOCK_WRITER:
+      return properties.writer;
+    case ROWBLOOM_BLOCK_FIRST_ROW:
+      return properties.first_row;
+    case ROWBLOOM_BLOCK_FIRST_QUALIFIER:
+      return properties.first_qualifier;
+    case ROWBLOOM_BLOCK_LAST_ROW:
+      return properties.last_row;
+    case ROWBLOOM_BLOCK_LAST_QUALIFIER:
+      return properties.last_qualifier;
+  }
+  return std::nullopt;
+}
+
+absl::Status NoProperty(const char* kind, int32_t property) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("property ", property, " is no ", kind));
 }
 
 }  // namespace
@@ -261,6 +317,39 @@ void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
   static_assert(FilterReader::kUnknownBytes == ROWBLOOM_UNKNOWN_BYTES);
   if (reader == nullptr) return;
   Shared([&] { reader->reader->TellOutcome(key_was_there, read_bytes); });
+}
+
+uint64_t rowbloom_reader_get(const rowbloom_reader* reader, int32_t counter) {
+  if (reader == nullptr || !IsCounter(counter)) return 0;
+  const auto name = static_cast<FilterCounter>(counter);
+  return Shared([&] { return reader->reader->stats()[name]; });
+}
+
+rowbloom_code rowbloom_reader_number(const rowbloom_reader* reader,
+                                     int32_t property, uint64_t* number,
+                                     rowbloom_error* error) {
+  return CallShared(error, [&]() -> absl::Status {
+    if (number == nullptr) return NullArgument("number");
+    *number = 0;
+    if (reader == nullptr) return NullArgument("reader");
+    const std::optional<uint64_t> found = NumberOf(*reader->reader, property);
+    if (!found) return NoProperty("number", property);
+    *number = *found;
+    return absl::OkStatus();
+  });
+}
+
+rowbloom_code rowbloom_reader_bytes(const rowbloom_reader* reader,
+                                    int32_t property, rowbloom_buffer* bytes,
+                                    rowbloom_error* error) {
+  return CallShared(error, [&]() -> absl::Status {
+    Clear(bytes);
+    if (bytes == nullptr) return NullArgument("bytes");
+    if (reader == nullptr) return NullArgument("reader");
+    const std::optional<std::string> found = BytesOf(*reader->reader, property);
+    if (!found) return NoProperty("property of bytes", property);
+    return Fill(*found, bytes);
+  });
 }
 
 rowbloom_code rowbloom_reader_verify(const rowbloom_reader* reader,

@@ -13,6 +13,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -956,6 +957,26 @@ TEST_F(CPrefix, EachKeyLevelIsAnswered) {
             ROWBLOOM_NO);
 }
 
+TEST_F(CPrefix, KeyLevelsAreCounted) {
+  ShareCacheAndStats();
+  OpenEvents(std::string("key_codec=") + kEventCodec);
+  for (const char* prefix : {"1001", "1002", "1004", "1002101/", "100"}) {
+    HasPrefix(prefix);
+  }
+  const auto count = [&](size_t key_level, int32_t counter) {
+    return rowbloom_stats_get_of_key_level(stats_, key_level, counter);
+  };
+  EXPECT_EQ(count(1, ROWBLOOM_PREFIX_LOOKUPS), 3u);
+  EXPECT_EQ(count(1, ROWBLOOM_PREFIX_NEGATIVES), 1u);
+  EXPECT_EQ(count(2, ROWBLOOM_PREFIX_LOOKUPS), 1u);
+  EXPECT_EQ(count(2, ROWBLOOM_PREFIX_NEGATIVES), 1u);
+  for (const size_t odd : {size_t{0}, size_t{3}, size_t{9}, kAbsurdSize}) {
+    EXPECT_EQ(count(odd, ROWBLOOM_PREFIX_LOOKUPS), 0u);
+  }
+  EXPECT_EQ(count(1, ROWBLOOM_LOOKUPS), 0u);
+  EXPECT_EQ(rowbloom_stats_get_of_key_level(nullptr, 1, 9), 0u);
+}
+
 TEST_F(CPrefix, BlockOfPrefixesOfFixedLengthAnswers) {
   OpenEvents("bloom_type=ROWPREFIX_FIXED_LENGTH;prefix_length_bytes=4");
   EXPECT_TRUE(HasPrefix("1002"));
@@ -1073,6 +1094,118 @@ TEST_F(CReader, OutcomesAreCounted) {
   EXPECT_EQ(Count(ROWBLOOM_OPEN_ERRORS), 3u);
   EXPECT_EQ(Count(ROWBLOOM_PREFIX_NEGATIVES + 1), 0u);
   EXPECT_EQ(Count(-1), 0u);
+}
+
+TEST_F(CReader, NumbersAreThoseOfCpp) {
+  ShareCacheAndStats();
+  ASSERT_EQ(Open("prefetch=true;level=3;file_id=12"), ROWBLOOM_OK);
+  for (uint64_t i = 0; i < 100; ++i) MayContain(NumberedRow(i));
+  rowbloom_stats_add(stats_, ROWBLOOM_OPEN_ERRORS, 2);
+
+  int32_t levels[3] = {7, 7, 7};
+  ASSERT_EQ(rowbloom_stats_levels(stats_, levels, 3), 2u);
+  EXPECT_THAT(levels, ::testing::ElementsAre(-1, 3, 7));
+  EXPECT_EQ(rowbloom_stats_levels(stats_, levels, 1), 2u);
+  EXPECT_EQ(rowbloom_stats_levels(stats_, nullptr, 0), 2u);
+  EXPECT_EQ(rowbloom_stats_levels(nullptr, levels, 3), 0u);
+  const auto of_level = [&](int32_t level, int32_t counter) {
+    return rowbloom_stats_get_of_level(stats_, level, counter);
+  };
+  EXPECT_EQ(of_level(3, ROWBLOOM_LOOKUPS), 100u);
+  EXPECT_EQ(of_level(3, ROWBLOOM_OPEN_ERRORS), 0u);
+  EXPECT_EQ(of_level(-1, ROWBLOOM_OPEN_ERRORS), 2u);
+  EXPECT_EQ(of_level(2, ROWBLOOM_LOOKUPS), 0u);
+  EXPECT_EQ(of_level(3, 99), 0u);
+  EXPECT_EQ(rowbloom_stats_get_of_level(nullptr, 3, 0), 0u);
+  EXPECT_EQ(rowbloom_reader_get(reader_, ROWBLOOM_LOOKUPS), 100u);
+  EXPECT_EQ(rowbloom_reader_get(reader_, ROWBLOOM_NEGATIVES),
+            Count(ROWBLOOM_NEGATIVES));
+  EXPECT_EQ(rowbloom_reader_get(reader_, -1), 0u);
+  EXPECT_EQ(rowbloom_reader_get(nullptr, ROWBLOOM_LOOKUPS), 0u);
+
+  // Each number has the line of the text.
+  rowbloom_buffer text = {};
+  ASSERT_EQ(rowbloom_cache_usage(cache_, &text, &error_), ROWBLOOM_OK);
+  uint64_t numbers[20];
+  ASSERT_EQ(rowbloom_cache_numbers(cache_, numbers, 20), 15u);
+  const char* const names[] = {
+      "capacity_bytes",      "usage_bytes",    "pinned_bytes", "retired_bytes",
+      "index_bytes_outside", "resident_bytes", "chunk_bytes",  "index_bytes",
+      "entry_count",         "hits",           "misses",       "inserts",
+      "evictions",           "shrinks",        "rejections"};
+  for (size_t i = 0; i < std::size(names); ++i) {
+    EXPECT_THAT("\n" + Text(text),
+                HasSubstr("\n" + std::string(names[i]) + " " +
+                          std::to_string(numbers[i]) + "\n"));
+  }
+  EXPECT_EQ(numbers[15], 0u);
+  EXPECT_GT(numbers[ROWBLOOM_CHUNK_BYTES], 0u);
+  numbers[1] = 7;
+  EXPECT_EQ(rowbloom_cache_numbers(cache_, numbers, 1), 15u);
+  EXPECT_EQ(numbers[1], 7u);
+  EXPECT_EQ(rowbloom_cache_numbers(cache_, nullptr, 3), 15u);
+  EXPECT_EQ(rowbloom_cache_numbers(nullptr, numbers, 2), 0u);
+  EXPECT_EQ(numbers[1], 0u);
+  rowbloom_buffer_free(&text);
+}
+
+TEST_F(CReader, PropertiesAreThoseOfCpp) {
+  const std::string codec = "row.fixed:9,-column.rest";
+  source_.bytes = Block(
+      (std::string(kWriterOptions) + ";key_codec=" + codec).c_str(), &info_);
+  ShareCacheAndStats();
+  ASSERT_EQ(Open("file_id=12"), ROWBLOOM_OK);
+  const auto memory = NewMemorySource(source_.bytes);
+  const auto cpp = FilterReader::Open(memory.get(), {}, {});
+  const FilterBlockProperties properties = (*cpp)->properties();
+  const auto number = [&](int32_t property) {
+    uint64_t value = 77;
+    EXPECT_EQ(rowbloom_reader_number(reader_, property, &value, &error_),
+              ROWBLOOM_OK);
+    return value;
+  };
+  EXPECT_EQ(number(ROWBLOOM_BLOCK_CELLS), kRows);
+  EXPECT_EQ(number(ROWBLOOM_BLOCK_KEYS), properties.key_count);
+  EXPECT_EQ(number(ROWBLOOM_BLOCK_CHUNKS), info_.chunk_count);
+  EXPECT_EQ(number(ROWBLOOM_BLOCK_FILTER_BYTES), properties.filter_size_bytes);
+  EXPECT_EQ(number(ROWBLOOM_BLOCK_PREFIX_LENGTH_BYTES), 0u);
+  EXPECT_EQ(number(ROWBLOOM_BLOCK_HAS_ROW_KEYS), 1u);
+  EXPECT_EQ(number(ROWBLOOM_BLOCK_FILE_ID), 12u);
+  EXPECT_EQ(number(ROWBLOOM_BLOCK_IS_WITHIN_CAPACITY), 1u);
+  rowbloom_buffer buffer = {};
+  const auto bytes = [&](int32_t property) {
+    EXPECT_EQ(rowbloom_reader_bytes(reader_, property, &buffer, &error_),
+              ROWBLOOM_OK);
+    return Text(buffer);
+  };
+  EXPECT_EQ(bytes(ROWBLOOM_BLOCK_BLOOM_TYPE), "ROWCOL");
+  EXPECT_EQ(bytes(ROWBLOOM_BLOCK_KEY_CODEC), properties.key_codec);
+  EXPECT_EQ(bytes(ROWBLOOM_BLOCK_KEY_CODEC), codec);
+  EXPECT_EQ(bytes(ROWBLOOM_BLOCK_FILTER_SPEC), properties.filter_spec);
+  EXPECT_EQ(bytes(ROWBLOOM_BLOCK_WRITER), properties.writer);
+  EXPECT_EQ(bytes(ROWBLOOM_BLOCK_FIRST_ROW), properties.first_row);
+  EXPECT_EQ(bytes(ROWBLOOM_BLOCK_FIRST_QUALIFIER), properties.first_qualifier);
+  EXPECT_EQ(bytes(ROWBLOOM_BLOCK_LAST_ROW), NumberedRow(kRows - 2));
+  EXPECT_EQ(bytes(ROWBLOOM_BLOCK_LAST_QUALIFIER), "c");
+
+  uint64_t value = 77;
+  EXPECT_EQ(rowbloom_reader_number(reader_, ROWBLOOM_BLOCK_KEY_CODEC, &value,
+                                   &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "property 101 is no number");
+  EXPECT_EQ(value, 0u);
+  EXPECT_EQ(rowbloom_reader_bytes(reader_, -1, &buffer, &error_),
+            ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(buffer.size, 0u);
+  ExpectNull(rowbloom_reader_number(nullptr, 0, &value, &error_), error_,
+             "reader");
+  ExpectNull(rowbloom_reader_number(reader_, 0, nullptr, &error_), error_,
+             "number");
+  ExpectNull(rowbloom_reader_bytes(nullptr, 100, &buffer, &error_), error_,
+             "reader");
+  ExpectNull(rowbloom_reader_bytes(reader_, 100, nullptr, &error_), error_,
+             "bytes");
+  rowbloom_buffer_free(&buffer);
 }
 
 TEST_F(CReader, CacheAndStatsMayBeFreedFirst) {

@@ -38,6 +38,39 @@ pub const ROWBLOOM_OPEN_ERRORS: i32 = 8;
 pub const ROWBLOOM_PREFIX_LOOKUPS: i32 = 9;
 pub const ROWBLOOM_PREFIX_NEGATIVES: i32 = 10;
 
+pub const ROWBLOOM_CAPACITY_BYTES: usize = 0;
+pub const ROWBLOOM_USAGE_BYTES: usize = 1;
+pub const ROWBLOOM_PINNED_BYTES: usize = 2;
+pub const ROWBLOOM_RETIRED_BYTES: usize = 3;
+pub const ROWBLOOM_INDEX_BYTES_OUTSIDE: usize = 4;
+pub const ROWBLOOM_RESIDENT_BYTES: usize = 5;
+pub const ROWBLOOM_CHUNK_BYTES: usize = 6;
+pub const ROWBLOOM_INDEX_BYTES: usize = 7;
+pub const ROWBLOOM_ENTRIES: usize = 8;
+pub const ROWBLOOM_HITS: usize = 9;
+pub const ROWBLOOM_MISSES: usize = 10;
+pub const ROWBLOOM_INSERTS: usize = 11;
+pub const ROWBLOOM_EVICTIONS: usize = 12;
+pub const ROWBLOOM_SHRINKS: usize = 13;
+pub const ROWBLOOM_REJECTIONS: usize = 14;
+
+pub const ROWBLOOM_BLOCK_CELLS: i32 = 0;
+pub const ROWBLOOM_BLOCK_KEYS: i32 = 1;
+pub const ROWBLOOM_BLOCK_CHUNKS: i32 = 2;
+pub const ROWBLOOM_BLOCK_FILTER_BYTES: i32 = 3;
+pub const ROWBLOOM_BLOCK_PREFIX_LENGTH_BYTES: i32 = 4;
+pub const ROWBLOOM_BLOCK_HAS_ROW_KEYS: i32 = 5;
+pub const ROWBLOOM_BLOCK_FILE_ID: i32 = 6;
+pub const ROWBLOOM_BLOCK_IS_WITHIN_CAPACITY: i32 = 7;
+pub const ROWBLOOM_BLOCK_BLOOM_TYPE: i32 = 100;
+pub const ROWBLOOM_BLOCK_KEY_CODEC: i32 = 101;
+pub const ROWBLOOM_BLOCK_FILTER_SPEC: i32 = 102;
+pub const ROWBLOOM_BLOCK_WRITER: i32 = 103;
+pub const ROWBLOOM_BLOCK_FIRST_ROW: i32 = 104;
+pub const ROWBLOOM_BLOCK_FIRST_QUALIFIER: i32 = 105;
+pub const ROWBLOOM_BLOCK_LAST_ROW: i32 = 106;
+pub const ROWBLOOM_BLOCK_LAST_QUALIFIER: i32 = 107;
+
 pub const ROWBLOOM_NO: i32 = 0;
 pub const ROWBLOOM_MAYBE: i32 = 1;
 pub const ROWBLOOM_NOT_IN_MEMORY: i32 = 2;
@@ -238,6 +271,11 @@ extern "C" {
         text: *mut rowbloom_buffer,
         error: *mut rowbloom_error,
     ) -> rowbloom_code;
+    pub fn rowbloom_cache_numbers(
+        cache: *const rowbloom_cache,
+        numbers: *mut u64,
+        count: usize,
+    ) -> usize;
     pub fn rowbloom_cache_free(cache: *mut rowbloom_cache);
     pub fn rowbloom_stats_new(
         out: *mut *mut rowbloom_stats,
@@ -245,6 +283,21 @@ extern "C" {
     ) -> rowbloom_code;
     pub fn rowbloom_stats_add(stats: *mut rowbloom_stats, counter: i32, delta: u64);
     pub fn rowbloom_stats_get(stats: *const rowbloom_stats, counter: i32) -> u64;
+    pub fn rowbloom_stats_get_of_level(
+        stats: *const rowbloom_stats,
+        level: i32,
+        counter: i32,
+    ) -> u64;
+    pub fn rowbloom_stats_levels(
+        stats: *const rowbloom_stats,
+        levels: *mut i32,
+        count: usize,
+    ) -> usize;
+    pub fn rowbloom_stats_get_of_key_level(
+        stats: *const rowbloom_stats,
+        key_level: usize,
+        counter: i32,
+    ) -> u64;
     pub fn rowbloom_stats_prometheus(
         stats: *const rowbloom_stats,
         text: *mut rowbloom_buffer,
@@ -319,6 +372,19 @@ extern "C" {
         key_was_there: bool,
         read_bytes: u64,
     );
+    pub fn rowbloom_reader_get(reader: *const rowbloom_reader, counter: i32) -> u64;
+    pub fn rowbloom_reader_number(
+        reader: *const rowbloom_reader,
+        property: i32,
+        number: *mut u64,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
+    pub fn rowbloom_reader_bytes(
+        reader: *const rowbloom_reader,
+        property: i32,
+        bytes: *mut rowbloom_buffer,
+        error: *mut rowbloom_error,
+    ) -> rowbloom_code;
     pub fn rowbloom_reader_verify(
         reader: *const rowbloom_reader,
         error: *mut rowbloom_error,

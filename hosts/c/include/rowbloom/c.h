@@ -245,6 +245,31 @@ ROWBLOOM_API void rowbloom_cache_erase_file(rowbloom_cache* cache,
 ROWBLOOM_API rowbloom_code rowbloom_cache_usage(const rowbloom_cache* cache,
                                                 rowbloom_buffer* text,
                                                 rowbloom_error* error);
+
+// The places of rowbloom_cache_numbers(). FilterCache::Usage in
+// rowbloom/filter_cache.h says what each is.
+enum {
+  ROWBLOOM_CAPACITY_BYTES = 0,
+  ROWBLOOM_USAGE_BYTES = 1,
+  ROWBLOOM_PINNED_BYTES = 2,
+  ROWBLOOM_RETIRED_BYTES = 3,
+  ROWBLOOM_INDEX_BYTES_OUTSIDE = 4,  // Above 0: too small for its readers.
+  ROWBLOOM_RESIDENT_BYTES = 5,
+  ROWBLOOM_CHUNK_BYTES = 6,  // Of the usage.
+  ROWBLOOM_INDEX_BYTES = 7,  // Of the usage.
+  ROWBLOOM_ENTRIES = 8,
+  ROWBLOOM_HITS = 9,
+  ROWBLOOM_MISSES = 10,
+  ROWBLOOM_INSERTS = 11,
+  ROWBLOOM_EVICTIONS = 12,
+  ROWBLOOM_SHRINKS = 13,
+  ROWBLOOM_REJECTIONS = 14
+};
+
+// Stores the first `count` numbers, 0 for those that the library does not know,
+// and returns how many it knows, or 0 for NULL. A later library may know more.
+ROWBLOOM_API size_t rowbloom_cache_numbers(const rowbloom_cache* cache,
+                                           uint64_t* numbers, size_t count);
 ROWBLOOM_API void rowbloom_cache_free(rowbloom_cache* cache);
 
 typedef struct rowbloom_stats rowbloom_stats;
@@ -272,6 +297,18 @@ ROWBLOOM_API void rowbloom_stats_add(rowbloom_stats* stats, int32_t counter,
 // readers are quiet.
 ROWBLOOM_API uint64_t rowbloom_stats_get(const rowbloom_stats* stats,
                                          int32_t counter);
+// The same for the files of one level of the tree; -1 is the unknown one.
+ROWBLOOM_API uint64_t rowbloom_stats_get_of_level(const rowbloom_stats* stats,
+                                                  int32_t level,
+                                                  int32_t counter);
+// Stores the first `count` levels that were counted, in order, and returns how
+// many there are. `levels` may be NULL if `count` is 0.
+ROWBLOOM_API size_t rowbloom_stats_levels(const rowbloom_stats* stats,
+                                          int32_t* levels, size_t count);
+// ROWBLOOM_PREFIX_LOOKUPS or ROWBLOOM_PREFIX_NEGATIVES of a key level, from 1;
+// otherwise 0.
+ROWBLOOM_API uint64_t rowbloom_stats_get_of_key_level(
+    const rowbloom_stats* stats, size_t key_level, int32_t counter);
 // All counters by level, in Prometheus' text format.
 ROWBLOOM_API rowbloom_code rowbloom_stats_prometheus(
     const rowbloom_stats* stats, rowbloom_buffer* text, rowbloom_error* error);
@@ -445,6 +482,41 @@ ROWBLOOM_API int32_t rowbloom_reader_offer(
 ROWBLOOM_API void rowbloom_reader_tell_outcome(const rowbloom_reader* reader,
                                                bool key_was_there,
                                                uint64_t read_bytes);
+// A counter of this reader alone; 0 for others than those of rowbloom_stats.
+ROWBLOOM_API uint64_t rowbloom_reader_get(const rowbloom_reader* reader,
+                                          int32_t counter);
+
+// Properties of a block: the first are numbers, those from 100 on are bytes.
+// FilterBlockProperties in rowbloom/filter_reader.h says what each is.
+enum {
+  ROWBLOOM_BLOCK_CELLS = 0,
+  ROWBLOOM_BLOCK_KEYS = 1,
+  ROWBLOOM_BLOCK_CHUNKS = 2,
+  ROWBLOOM_BLOCK_FILTER_BYTES = 3,
+  ROWBLOOM_BLOCK_PREFIX_LENGTH_BYTES = 4,
+  ROWBLOOM_BLOCK_HAS_ROW_KEYS = 5,  // 1 if a row alone can be asked.
+  ROWBLOOM_BLOCK_FILE_ID = 6,       // The reader's.
+  // 0 if the cache is too small for its readers: ROWBLOOM_INDEX_BYTES_OUTSIDE.
+  ROWBLOOM_BLOCK_IS_WITHIN_CAPACITY = 7,
+  ROWBLOOM_BLOCK_BLOOM_TYPE = 100,
+  ROWBLOOM_BLOCK_KEY_CODEC = 101,  // Empty if there is none.
+  ROWBLOOM_BLOCK_FILTER_SPEC = 102,
+  ROWBLOOM_BLOCK_WRITER = 103,
+  ROWBLOOM_BLOCK_FIRST_ROW = 104,
+  ROWBLOOM_BLOCK_FIRST_QUALIFIER = 105,
+  ROWBLOOM_BLOCK_LAST_ROW = 106,
+  ROWBLOOM_BLOCK_LAST_QUALIFIER = 107
+};
+
+// Both decode what is in memory and read nothing.
+ROWBLOOM_API rowbloom_code rowbloom_reader_number(const rowbloom_reader* reader,
+                                                  int32_t property,
+                                                  uint64_t* number,
+                                                  rowbloom_error* error);
+ROWBLOOM_API rowbloom_code rowbloom_reader_bytes(const rowbloom_reader* reader,
+                                                 int32_t property,
+                                                 rowbloom_buffer* bytes,
+                                                 rowbloom_error* error);
 // Reads the whole block and checks every checksum.
 ROWBLOOM_API rowbloom_code rowbloom_reader_verify(const rowbloom_reader* reader,
                                                   rowbloom_error* error);
