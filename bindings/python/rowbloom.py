@@ -9,8 +9,9 @@ contract of each call.
     filter = rowbloom.Filter(builder.finish())
     filter.may_contain(b"user17", b"phone")  # False
 
-Keys are bytes; without a qualifier a call is about the row. Mistakes and damage
-raise Error. Objects free what they hold when they are collected. ctypes lets
+Keys are bytes; without a qualifier a call is about the row, and lookups of
+readers with the qualifier PREFIX are about all rows that begin with it. Mistakes
+and damage raise Error. Objects free what they hold when they are collected. ctypes lets
 other threads run during a call.
 
 Loads librowbloom_c.so.1, or the library that ROWBLOOM_LIBRARY names. In a
@@ -21,7 +22,7 @@ since the library needs others that are beside it.
 import ctypes
 import os
 from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int32, c_size_t
-from ctypes import c_uint32, c_uint64, c_void_p
+from ctypes import c_double, c_uint32, c_uint64, c_void_p
 
 ABI = 1
 NO, MAYBE, NOT_IN_MEMORY = 0, 1, 2
@@ -29,6 +30,16 @@ COUNTERS = ("lookups", "negatives", "true_positives", "false_positives",
             "unloaded", "chunk_loads", "chunk_load_bytes", "load_errors",
             "open_errors", "prefix_lookups", "prefix_negatives")
 UNKNOWN_BYTES = 2**64 - 1
+USAGE = ("capacity_bytes", "usage_bytes", "pinned_bytes", "retired_bytes",
+         "index_bytes_outside", "resident_bytes", "chunk_bytes", "index_bytes",
+         "entries", "hits", "misses", "inserts", "evictions", "shrinks",
+         "rejections")
+# The properties of a block: numbers, and texts or bytes.
+_NUMBERS = ("cells", "keys", "chunks", "filter_bytes", "prefix_length_bytes",
+            "has_row_keys", "file_id", "is_within_capacity")
+_TEXTS = ("bloom_type", "key_codec", "filter_spec", "writer")
+_BYTES = ("first_row", "first_qualifier", "last_row", "last_qualifier")
+PREFIX = object()  # The qualifier of a lookup whose row is a prefix.
 
 OUT_OF_RANGE, INTERNAL = 11, 13
 
@@ -56,6 +67,25 @@ class BlockInfo(ctypes.Structure):
 class Load(ctypes.Structure):
     _fields_ = [("chunk", c_uint64), ("offset", c_uint64),
                 ("size_bytes", c_uint64), ("steps", c_uint32)]
+
+
+class _Bytes(ctypes.Structure):
+    _fields_ = [("data", c_char_p), ("size", c_size_t)]
+
+
+class _Key(ctypes.Structure):
+    _fields_ = [("row", c_char_p), ("row_size", c_size_t),
+                ("qualifier", c_char_p), ("qualifier_size", c_size_t)]
+
+
+class _Question(ctypes.Structure):
+    _fields_ = [("reader", c_void_p), ("key", c_size_t)]
+
+
+class Run(ctypes.Structure):
+    """A run of Budget.set_live(): absent_asks is -1 if it is not known."""
+    _fields_ = [("key_count", c_uint64), ("block_miss_share", c_double),
+                ("absent_asks", c_double)]
 
 
 _Append = ctypes.CFUNCTYPE(c_int32, c_void_p, c_void_p, c_size_t,
@@ -95,6 +125,8 @@ _filter_verify = _function("filter_verify", c_int32, c_char_p, c_size_t,
                            POINTER(_Error))
 _writer_new = _function("writer_new", c_int32, c_char_p, _Append, c_void_p,
                         *_OUT)
+_writer_new_warm = _function("writer_new_warm", c_int32, c_char_p, _Append,
+                             c_void_p, c_void_p, *_OUT)
 _writer_add = _function("writer_add", None, c_void_p, *_KEY)
 _writer_finish = _function("writer_finish", c_int32, c_void_p,
                            POINTER(BlockInfo), POINTER(_Error))
@@ -102,9 +134,17 @@ _cache_new = _function("cache_new", c_int32, c_uint64, *_OUT)
 _cache_set_capacity = _function("cache_set_capacity", None, c_void_p, c_uint64)
 _cache_erase_file = _function("cache_erase_file", None, c_void_p, c_uint64)
 _cache_usage = _function("cache_usage", c_int32, c_void_p, *_FILL)
+_cache_numbers = _function("cache_numbers", c_size_t, c_void_p,
+                           POINTER(c_uint64), c_size_t)
 _stats_new = _function("stats_new", c_int32, *_OUT)
 _stats_add = _function("stats_add", None, c_void_p, c_int32, c_uint64)
 _stats_get = _function("stats_get", c_uint64, c_void_p, c_int32)
+_stats_get_of_level = _function("stats_get_of_level", c_uint64, c_void_p,
+                                c_int32, c_int32)
+_stats_levels = _function("stats_levels", c_size_t, c_void_p, POINTER(c_int32),
+                          c_size_t)
+_stats_get_of_key_level = _function("stats_get_of_key_level", c_uint64,
+                                    c_void_p, c_size_t, c_int32)
 _stats_prometheus = _function("stats_prometheus", c_int32, c_void_p, *_FILL)
 _reader_open = _function("reader_open", c_int32, POINTER(_Source), c_uint64,
                          c_uint64, c_char_p, c_void_p, c_void_p, *_OUT)
@@ -112,6 +152,13 @@ _reader_may_contain = _function("reader_may_contain", c_bool, c_void_p, *_KEY)
 _readers_may_contain = _function("readers_may_contain", None,
                                  POINTER(c_void_p), c_size_t, *_KEY,
                                  POINTER(c_bool))
+_may_contain_many = _function("may_contain_many", None, POINTER(_Key),
+                              c_size_t, POINTER(_Question), c_size_t,
+                              POINTER(c_bool))
+_reader_get = _function("reader_get", c_uint64, c_void_p, c_int32)
+_reader_number = _function("reader_number", c_int32, c_void_p, c_int32,
+                           POINTER(c_uint64), POINTER(_Error))
+_reader_bytes = _function("reader_bytes", c_int32, c_void_p, c_int32, *_FILL)
 _reader_ask = _function("reader_ask", c_int32, c_void_p, *_KEY, POINTER(Load))
 _reader_offer = _function("reader_offer", c_int32, c_void_p, POINTER(Load),
                           c_int32, c_char_p, c_size_t, *_KEY)
@@ -126,6 +173,29 @@ _codec_bounds = _function("codec_bounds", c_int32, c_void_p, c_char_p,
                           c_size_t, POINTER(_Buffer), *_FILL)
 _codec_prefix_sizes = _function("codec_prefix_sizes", None, c_void_p, c_char_p,
                               c_size_t, POINTER(c_size_t), POINTER(c_size_t))
+_codec_segment_count = _function("codec_segment_count", c_size_t, c_void_p)
+_SEGMENTS = (POINTER(_Bytes), c_size_t)
+_codec_encode_segments = _function("codec_encode_segments", c_int32, c_void_p,
+                                   *_SEGMENTS, *_FILL)
+_codec_encode_prefix = _function("codec_encode_prefix", c_int32, c_void_p,
+                                 *_SEGMENTS, *_FILL)
+_codec_decode_segments = _function("codec_decode_segments", c_int32, c_void_p,
+                                   c_char_p, c_size_t, POINTER(_Buffer),
+                                   c_size_t, POINTER(_Error))
+_codec_bounds_of_segments = _function("codec_bounds_of_segments", c_int32,
+                                      c_void_p, *_SEGMENTS, POINTER(_Buffer),
+                                      *_FILL)
+_codec_key_levels = _function("codec_key_levels", c_size_t, c_void_p, c_char_p,
+                              c_size_t, POINTER(c_size_t), c_size_t)
+_memo_new = _function("memo_new", c_int32, c_uint64, *_OUT)
+_memo_denies = _function("memo_denies", c_bool, c_void_p, c_uint64, *_KEY)
+_memo_remember = _function("memo_remember", None, c_void_p, c_uint64, *_KEY)
+_memo_erase_file = _function("memo_erase_file", None, c_void_p, c_uint64)
+_budget_new = _function("budget_new", c_int32, c_char_p, *_OUT)
+_budget_set_live = _function("budget_set_live", c_int32, c_void_p, c_char_p,
+                             POINTER(Run), c_size_t, POINTER(_Error))
+_budget_for_file = _function("budget_for_file", c_int32, c_void_p, c_char_p,
+                             *_FILL)
 _memfilter_new = _function("memfilter_new", c_int32, c_char_p, *_OUT)
 _memfilter_load = _function("memfilter_load", c_int32, c_char_p, c_size_t,
                             *_OUT)
@@ -168,6 +238,8 @@ def _fill(function, *arguments, count=1):
 
 
 def _key(row, qualifier):
+    if qualifier is PREFIX:
+        return row, len(row), None, c_size_t(-1).value
     return (row, len(row), qualifier, 0 if qualifier is None else
             len(qualifier))
 
@@ -223,9 +295,10 @@ def _code_of(error, exception):
 
 
 class BlockWriter(_Object):
-    """`append` takes the bytes of the block, piece by piece."""
+    """`append` takes the bytes of the block, piece by piece. With a cache, and
+    the file_id of its reader in the options, its first lookups read nothing."""
 
-    def __init__(self, options, append):
+    def __init__(self, options, append, cache=None):
         def call(_, data, size, error):
             try:
                 append(ctypes.string_at(data, size))
@@ -234,7 +307,12 @@ class BlockWriter(_Object):
                 return _code_of(error, exception)
 
         self._append = _Append(call)
-        self._make("writer", _writer_new, _text(options), self._append, None)
+        if cache is None:
+            self._make("writer", _writer_new, _text(options), self._append,
+                       None)
+        else:
+            self._make("writer", _writer_new_warm, _text(options),
+                       self._append, None, cache._handle)
 
     def add(self, row, qualifier=None):
         _writer_add(self._handle, *_key(row, qualifier))
@@ -258,6 +336,12 @@ class Cache(_Object):
     def usage(self):
         return _fill(_cache_usage, self._handle)[0].decode()
 
+    def numbers(self):
+        """The usage as a dict of USAGE."""
+        numbers = (c_uint64 * len(USAGE))()
+        _cache_numbers(self._handle, numbers, len(USAGE))
+        return dict(zip(USAGE, numbers))
+
 
 class Stats(_Object):
     def __init__(self):
@@ -266,8 +350,20 @@ class Stats(_Object):
     def add(self, counter, delta=1):
         _stats_add(self._handle, COUNTERS.index(counter), delta)
 
-    def get(self, counter):
-        return _stats_get(self._handle, COUNTERS.index(counter))
+    def get(self, counter, level=None, key_level=None):
+        """Of all files, of one level, or of one key level of prefixes."""
+        index = COUNTERS.index(counter)
+        if key_level is not None:
+            return _stats_get_of_key_level(self._handle, key_level, index)
+        if level is not None:
+            return _stats_get_of_level(self._handle, level, index)
+        return _stats_get(self._handle, index)
+
+    def levels(self):
+        """The levels that were counted; -1 is the unknown one."""
+        levels = (c_int32 * _stats_levels(self._handle, None, 0))()
+        count = _stats_levels(self._handle, levels, len(levels))
+        return levels[:count]
 
     def prometheus(self):
         return _fill(_stats_prometheus, self._handle)[0].decode()
@@ -308,6 +404,21 @@ class BlockReader(_Object):
         return _reader_offer(self._handle, byref(load), code, data, len(data),
                              *_key(row, qualifier))
 
+    def get(self, counter):
+        return _reader_get(self._handle, COUNTERS.index(counter))
+
+    def properties(self):
+        """A dict: sizes and counts, texts, and the first and last key."""
+        found = {}
+        for i, name in enumerate(_NUMBERS):
+            number = c_uint64()
+            _call(_reader_number, self._handle, i, byref(number))
+            found[name] = number.value
+        for i, name in enumerate(_TEXTS + _BYTES):
+            data = _fill(_reader_bytes, self._handle, 100 + i)[0]
+            found[name] = data.decode() if name in _TEXTS else data
+        return found
+
     def tell_outcome(self, *, key_was_there, read_bytes=UNKNOWN_BYTES):
         _reader_tell_outcome(self._handle, key_was_there, read_bytes)
 
@@ -323,9 +434,58 @@ def may_contain_each(readers, row, qualifier=None):
     return list(answers)
 
 
+def may_contain_many(questions):
+    """Many keys in many SSTs, by one call, which hashes each key once: the
+    answers to questions (reader, row, qualifier), in order."""
+    places, asked = {}, []
+    for reader, row, qualifier in questions:
+        place = places.setdefault((row, qualifier), len(places))
+        asked.append(_Question(reader._handle, place))
+    keys = (_Key * len(places))(*(_Key(*_key(*key)) for key in places))
+    answers = (c_bool * len(asked))()
+    _may_contain_many(keys, len(keys), (_Question * len(asked))(*asked),
+                      len(asked), answers)
+    return list(answers)
+
+
+def _segments(segments):
+    return (_Bytes * len(segments))(
+        *(_Bytes(s, len(s)) for s in segments)), len(segments)
+
+
 class KeyCodec(_Object):
     def __init__(self, text):
         self._make("codec", _codec_new, _text(text))
+
+    def encode_segments(self, segments):
+        return _fill(_codec_encode_segments, self._handle,
+                     *_segments(segments))[0]
+
+    def encode_prefix(self, segments):
+        """The prefix of all keys that begin with the segments."""
+        return _fill(_codec_encode_prefix, self._handle,
+                     *_segments(segments))[0]
+
+    def decode_segments(self, key):
+        count = _codec_segment_count(self._handle)
+        buffers = (_Buffer * count)()
+        try:
+            _call(_codec_decode_segments, self._handle, key, len(key), buffers,
+                  count)
+            return [ctypes.string_at(b.data, b.size) for b in buffers]
+        finally:
+            for buffer in buffers:
+                _buffer_free(byref(buffer))
+
+    def bounds_of_segments(self, segments):
+        return tuple(_fill(_codec_bounds_of_segments, self._handle,
+                           *_segments(segments), count=2))
+
+    def key_levels(self, key):
+        """The sizes of the key's prefixes, the shortest first."""
+        sizes = (c_size_t * 8)()
+        count = _codec_key_levels(self._handle, key, len(key), sizes, 8)
+        return sizes[:count]
 
     def encode(self, row, qualifier=b""):
         return _fill(_codec_encode, self._handle, *_key(row, qualifier))[0]
@@ -343,6 +503,38 @@ class KeyCodec(_Object):
         _codec_prefix_sizes(self._handle, key, len(key), byref(row),
                           byref(column))
         return row.value, column.value
+
+
+class Memo(_Object):
+    """Remembers false positives, of files that never change."""
+
+    def __init__(self, capacity_bytes):
+        self._make("memo", _memo_new, capacity_bytes)
+
+    def denies(self, file_id, row, qualifier=None):
+        return _memo_denies(self._handle, file_id, *_key(row, qualifier))
+
+    def remember(self, file_id, row, qualifier=None):
+        """Only if the file has no cell of the key, not even a tombstone."""
+        _memo_remember(self._handle, file_id, *_key(row, qualifier))
+
+    def erase_file(self, file_id):
+        _memo_erase_file(self._handle, file_id)
+
+
+class Budget(_Object):
+    """The filter_spec of each SST of a tree, by a budget for all of them."""
+
+    def __init__(self, options=""):
+        self._make("budget", _budget_new, _text(options))
+
+    def set_live(self, options, runs=()):
+        _call(_budget_set_live, self._handle, _text(options),
+              (Run * len(runs))(*runs), len(runs))
+
+    def for_file(self, options=""):
+        return _fill(_budget_for_file, self._handle,
+                     _text(options))[0].decode()
 
 
 class MemFilter(_Object):

@@ -85,6 +85,112 @@ class Rowbloom(unittest.TestCase):
         self.assertIn("rowbloom_lookups_total", stats.prometheus())
         reader.verify()
 
+    def test_numbers(self):
+        data, info = block()
+        cache, stats = rowbloom.Cache(1 << 20), rowbloom.Stats()
+        reader = rowbloom.BlockReader(
+            lambda offset, size: data[offset:offset + size], len(data),
+            options="prefetch=true;level=2;file_id=5", cache=cache, stats=stats)
+        reader.may_contain(row(1))
+        reader.may_contain(row(2))
+        self.assertEqual(stats.levels(), [2])
+        self.assertEqual(stats.get("lookups", level=2), 2)
+        self.assertEqual(stats.get("lookups", level=1), 0)
+        self.assertEqual(reader.get("negatives"), 1)
+        numbers = cache.numbers()
+        for name, number in numbers.items():
+            name = "entry_count" if name == "entries" else name
+            self.assertIn(f"\n{name} {number}\n", "\n" + cache.usage())
+        self.assertGreater(numbers["chunk_bytes"], 0)
+        properties = reader.properties()
+        self.assertEqual(properties["cells"], ROWS // 2)
+        self.assertEqual(properties["keys"], info.key_count)
+        self.assertEqual(properties["chunks"], info.chunk_count)
+        self.assertEqual(properties["file_id"], 5)
+        self.assertEqual(properties["bloom_type"], "ROWCOL")
+        self.assertEqual(properties["first_row"], row(0))
+        self.assertEqual(properties["last_row"], row(ROWS - 2))
+        self.assertEqual(properties["last_qualifier"], b"q")
+
+    def test_warm_block_reads_only_its_tail(self):
+        data, reads = bytearray(), []
+        cache = rowbloom.Cache(1 << 20)
+        writer = rowbloom.BlockWriter("file_id=9;chunk_size_bytes=1024",
+                                      data.extend, cache)
+        for i in range(0, ROWS, 2):
+            writer.add(row(i))
+        info = writer.finish()
+
+        def read(offset, size):
+            reads.append(offset)
+            return bytes(data[offset:offset + size])
+
+        reader = rowbloom.BlockReader(
+            read, len(data), cache=cache, options="file_id=9;"
+            f"tail_size_bytes={info.tail_size_bytes}")
+        self.assertFalse(reader.may_contain(row(1)))
+        self.assertTrue(reader.may_contain(row(2)))
+        self.assertEqual(len(reads), 1)
+        questions = [(reader, row(i), None) for i in (1, 2, ROWS - 3)]
+        questions += [(reader, row(2), b"any")]
+        self.assertEqual(rowbloom.may_contain_many(questions),
+                         [False, True, False, True])
+        self.assertEqual(rowbloom.may_contain_many([]), [])
+        self.assertEqual(len(reads), 1)
+        with self.assertRaisesRegex(rowbloom.Error, "file_id=0 is not 1 to"):
+            rowbloom.BlockWriter("", data.extend, cache)
+
+    def test_prefixes(self):
+        text = "tenant.fixed:4,user.delimiter:/,at.rest"
+        codec = rowbloom.KeyCodec(text)
+        key = codec.encode_segments([b"acme", b"ann", b"17:04"])
+        self.assertEqual(key, b"acmeann/17:04")
+        self.assertEqual(codec.decode_segments(key), [b"acme", b"ann", b"17:04"])
+        self.assertEqual(codec.key_levels(key), [4, 8, 13])
+        self.assertEqual(codec.bounds_of_segments([b"acme", b"ann"]),
+                         (b"acmeann/", b"acmeann0"))
+        with self.assertRaises(rowbloom.Error):
+            codec.encode_prefix([b"acme corp"])
+        data, stats = bytearray(), rowbloom.Stats()
+        writer = rowbloom.BlockWriter(f"key_codec={text}", data.extend)
+        writer.add(key)
+        writer.finish()
+        reader = rowbloom.BlockReader(
+            lambda offset, size: bytes(data[offset:offset + size]), len(data),
+            options="always_load=true", stats=stats)
+        for segments, answer in (([b"acme"], True), ([b"acme", b"ann"], True),
+                                 ([b"acme", b"bob"], False),
+                                 ([b"corp"], False)):
+            prefix = codec.encode_prefix(segments)
+            self.assertEqual(reader.may_contain(prefix, rowbloom.PREFIX),
+                             answer)
+        self.assertEqual(stats.get("prefix_lookups"), 4)
+        self.assertEqual(stats.get("prefix_negatives", key_level=2), 1)
+
+    def test_memo(self):
+        memo = rowbloom.Memo(1 << 20)
+        memo.remember(7, b"row", b"q")
+        self.assertTrue(memo.denies(7, b"row", b"q"))
+        self.assertFalse(memo.denies(7, b"row"))
+        memo.erase_file(7)
+        self.assertFalse(memo.denies(7, b"row", b"q"))
+
+    def test_budget(self):
+        budget = rowbloom.Budget("bits_per_key=10")
+        budget.set_live("key_count=1000000;filter_bytes=1000000",
+                        [rowbloom.Run(1000, 1, -1), rowbloom.Run(999000, 1, -1)])
+        flush, old = (budget.for_file(facts) for facts in
+                      ("is_flush=true", "is_bottommost=true"))
+
+        def bits(spec):
+            family, value = spec.split(":bits_per_key=")
+            self.assertEqual(family, "compact")
+            return float(value)
+
+        self.assertGreater(bits(flush), bits(old))
+        with self.assertRaisesRegex(rowbloom.Error, "run_share=2 is not 0 to"):
+            budget.for_file("run_share=2")
+
     def test_errors_of_callbacks(self):
         def fail(*_):
             raise OSError("disk full")
