@@ -156,6 +156,14 @@ func Cell(row, qualifier []byte) Key {
 		C.size_t(len(qualifier))}}
 }
 
+// Prefix is all rows that begin with it, for lookups of readers: a block answers
+// if it was written with a key_codec, or for prefixes of a fixed length. It is
+// valid as long as its bytes do not change.
+func Prefix(prefix []byte) Key {
+	return Key{C.key{row: pointer(prefix), row_size: C.size_t(len(prefix)),
+		qualifier_size: C.ROWBLOOM_PREFIX}}
+}
+
 // text is a C string to be freed. C's would end at a zero byte.
 func text(s string) (*C.char, error) {
 	if strings.IndexByte(s, 0) >= 0 {

@@ -219,6 +219,32 @@ func TestReader(t *testing.T) {
 }
 
 // The cost of a call beside that of a lookup.
+func TestPrefix(t *testing.T) {
+	var sink bytes.Buffer
+	writer, err := NewBlockWriter("key_codec=tenant.fixed:4,user.delimiter:/,at.rest", &sink)
+	ok(t, err)
+	defer writer.Close()
+	writer.Add(Row([]byte("acmeann/17:04")))
+	_, err = writer.Finish()
+	ok(t, err)
+	size := uint64(sink.Len())
+	reader, err := OpenBlock(bytes.NewReader(sink.Bytes()), size,
+		ReaderOptions{SizeBytes: size, Options: "always_load=true"})
+	ok(t, err)
+	defer reader.Close()
+	for prefix, is := range map[string]bool{"acme": true, "acmeann/": true, "corp": false, "acmebob/": false} {
+		if reader.MayContain(Prefix([]byte(prefix))) != is {
+			t.Errorf("prefix %s: not %v", prefix, is)
+		}
+	}
+	builder, err := NewFilterBuilder("fast")
+	ok(t, err)
+	defer builder.Close()
+	builder.Add(Prefix([]byte("acme")))
+	_, err = builder.Finish()
+	expectError(t, err, InvalidArgument, "a prefix is no key to add")
+}
+
 func BenchmarkMayContain(b *testing.B) {
 	const rows = 1000000
 	file, info := block(b, rows)

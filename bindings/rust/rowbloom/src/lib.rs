@@ -58,26 +58,41 @@ impl std::error::Error for Error {}
 
 pub type Result<T> = std::result::Result<T, Error>;
 
-/// A row, or a cell of it: (row, qualifier). A flat key is a row.
+/// A row, or a cell of it: (row, qualifier). A flat key is a row. Lookups of
+/// readers take a prefix, too.
 #[derive(Clone, Copy, Debug)]
 pub struct Key<'a> {
     row: &'a [u8],
-    qualifier: Option<&'a [u8]>,
+    rest: Rest<'a>,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Rest<'a> {
+    Nothing,
+    Qualifier(&'a [u8]),
+    AnyRow,
 }
 
 impl<'a> Key<'a> {
     pub fn row(row: &'a [u8]) -> Key<'a> {
-        let qualifier = None;
-        Key { row, qualifier }
+        let rest = Rest::Nothing;
+        Key { row, rest }
     }
     pub fn cell(row: &'a [u8], qualifier: &'a [u8]) -> Key<'a> {
-        let qualifier = Some(qualifier);
-        Key { row, qualifier }
+        let rest = Rest::Qualifier(qualifier);
+        Key { row, rest }
+    }
+    /// All rows that begin with `row`: a block answers if it was written with a
+    /// `key_codec`, or for prefixes of a fixed length. It cannot be added.
+    pub fn prefix(row: &'a [u8]) -> Key<'a> {
+        let rest = Rest::AnyRow;
+        Key { row, rest }
     }
     fn qualifier(&self) -> (*const c_void, usize) {
-        match self.qualifier {
-            Some(bytes) => (bytes.as_ptr().cast(), bytes.len()),
-            None => (ptr::null(), 0),
+        match self.rest {
+            Rest::Qualifier(bytes) => (bytes.as_ptr().cast(), bytes.len()),
+            Rest::Nothing => (ptr::null(), 0),
+            Rest::AnyRow => (ptr::null(), sys::ROWBLOOM_PREFIX),
         }
     }
 }

@@ -204,6 +204,32 @@ fn ask_reads_nothing_and_offer_answers() {
 }
 
 #[test]
+fn prefixes_are_asked_of_readers_alone() {
+    let mut bytes = Vec::new();
+    let options = "key_codec=tenant.fixed:4,user.delimiter:/,at.rest";
+    let mut writer = BlockWriter::new(options, |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })
+    .unwrap();
+    writer.add(Key::row(b"acmeann/17:04"));
+    let size = writer.finish().unwrap().size_bytes;
+    let source = Bytes(bytes, Arc::default());
+    let stats = Stats::new().unwrap();
+    let reader =
+        BlockReader::open(source, 0, size, "always_load=true", None, Some(&stats)).unwrap();
+    assert!(reader.may_contain(Key::prefix(b"acme")));
+    assert!(reader.may_contain(Key::prefix(b"acmeann/")));
+    assert!(!reader.may_contain(Key::prefix(b"corp")));
+    assert!(!reader.may_contain(Key::prefix(b"acmebob/")));
+    assert_eq!(stats.get(sys::ROWBLOOM_PREFIX_NEGATIVES), 2);
+    let mut builder = FilterBuilder::new("fast").unwrap();
+    builder.add(Key::prefix(b"acme"));
+    let error = builder.finish().unwrap_err();
+    assert_eq!(error.code, sys::ROWBLOOM_INVALID_ARGUMENT);
+}
+
+#[test]
 fn codecs_encode_and_bound_rows() {
     let codec = KeyCodec::new("ordered").unwrap();
     let key = codec.encode(b"row\0", b"q").unwrap();
