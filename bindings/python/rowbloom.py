@@ -10,9 +10,9 @@ contract of each call.
     filter.may_contain(b"user17", b"phone")  # False
 
 Keys are bytes; without a qualifier a call is about the row, and lookups of
-readers with the qualifier PREFIX are about all rows that begin with it. Mistakes
-and damage raise Error. Objects free what they hold when they are collected. ctypes lets
-other threads run during a call.
+readers with the qualifier PREFIX are about all rows that begin with it.
+Mistakes and damage raise Error. Objects free what they hold when they are
+collected. ctypes lets other threads run during a call.
 
 Loads librowbloom_c.so.1, or the library that ROWBLOOM_LIBRARY names. In a
 directory where the system does not look, LD_LIBRARY_PATH names the directory,

@@ -145,7 +145,8 @@ class Rowbloom(unittest.TestCase):
         codec = rowbloom.KeyCodec(text)
         key = codec.encode_segments([b"acme", b"ann", b"17:04"])
         self.assertEqual(key, b"acmeann/17:04")
-        self.assertEqual(codec.decode_segments(key), [b"acme", b"ann", b"17:04"])
+        self.assertEqual(codec.decode_segments(key),
+                         [b"acme", b"ann", b"17:04"])
         self.assertEqual(codec.key_levels(key), [4, 8, 13])
         self.assertEqual(codec.bounds_of_segments([b"acme", b"ann"]),
                          (b"acmeann/", b"acmeann0"))
@@ -178,7 +179,8 @@ class Rowbloom(unittest.TestCase):
     def test_budget(self):
         budget = rowbloom.Budget("bits_per_key=10")
         budget.set_live("key_count=1000000;filter_bytes=1000000",
-                        [rowbloom.Run(1000, 1, -1), rowbloom.Run(999000, 1, -1)])
+                        [rowbloom.Run(1000, 1, -1),
+                         rowbloom.Run(999000, 1, -1)])
         flush, old = (budget.for_file(facts) for facts in
                       ("is_flush=true", "is_bottommost=true"))
 

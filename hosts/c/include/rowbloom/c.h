@@ -255,8 +255,8 @@ enum {
   ROWBLOOM_RETIRED_BYTES = 3,
   ROWBLOOM_INDEX_BYTES_OUTSIDE = 4,  // Above 0: too small for its readers.
   ROWBLOOM_RESIDENT_BYTES = 5,
-  ROWBLOOM_CHUNK_BYTES = 6,  // Of the usage.
-  ROWBLOOM_INDEX_BYTES = 7,  // Of the usage.
+  ROWBLOOM_CHUNK_BYTES = 6,  // This and the next are parts of the usage.
+  ROWBLOOM_INDEX_BYTES = 7,
   ROWBLOOM_ENTRIES = 8,
   ROWBLOOM_HITS = 9,
   ROWBLOOM_MISSES = 10,
@@ -583,7 +583,7 @@ ROWBLOOM_API rowbloom_code rowbloom_budget_new(const char* options,
 
 #define ROWBLOOM_UNKNOWN_SHARE (-1.0)
 
-// What a get asks once: a level of a leveled tree, an SST of level 0.
+// A run is what a get asks once: a level of a leveled tree, an SST of level 0.
 typedef struct rowbloom_run {
   uint64_t key_count;
   double block_miss_share;  // The share of its data blocks read from storage.
