@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <charconv>
 #include <memory>
 #include <optional>
 #include <string>
@@ -9,6 +8,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "c/boundary.h"
 #include "c/options.h"
 #include "rowbloom/filter_budget.h"
@@ -90,14 +90,13 @@ absl::StatusOr<FileFacts> ParseFacts(const char* text) {
   return facts;
 }
 
-// FilterSpec::ToString() without Abseil's StrFormat(), which ends the process
-// if there is no memory.
+// FilterSpec::ToString() allocates in Abseil's StrFormat(), which ends the
+// process if there is no memory.
 std::string SpecOf(const std::string& family, double bits) {
   if (bits == 0) return "";
   char digits[32];
-  const auto end = std::to_chars(digits, digits + sizeof(digits), bits).ptr;
-  return absl::StrCat(
-      family, ":bits_per_key=", absl::string_view(digits, end - digits));
+  absl::SNPrintF(digits, sizeof(digits), "%.17g", bits);
+  return absl::StrCat(family, ":bits_per_key=", digits);
 }
 
 }  // namespace

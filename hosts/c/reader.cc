@@ -185,7 +185,7 @@ absl::Status Open(const rowbloom_source* source,
       FilterReader::Open(&reader->source, {offset, size}, *parsed);
   if (!opened.ok()) return opened.status();
   reader->reader = *std::move(opened);
-  return Give(std::move(reader), out);
+  return c::Give(std::move(reader), out);
 }
 
 }  // namespace
