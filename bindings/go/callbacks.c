@@ -14,8 +14,13 @@ static rowbloom_code read(void* source, uint64_t offset, void* to, size_t size,
 }
 
 rowbloom_code rowbloom_go_writer_new(const char* options, uintptr_t sink,
+                                     rowbloom_cache* cache,
                                      rowbloom_writer** out,
                                      rowbloom_error* error) {
+  if (cache != NULL) {
+    return rowbloom_writer_new_warm(options, append, (void*)sink, cache, out,
+                                    error);
+  }
   return rowbloom_writer_new(options, append, (void*)sink, out, error);
 }
 

@@ -22,6 +22,7 @@ package rowbloom
 
 // In callbacks.c.
 rowbloom_code rowbloom_go_writer_new(const char* options, uintptr_t sink,
+                                     rowbloom_cache* cache,
                                      rowbloom_writer** out,
                                      rowbloom_error* error);
 rowbloom_code rowbloom_go_reader_open(uintptr_t source, uint64_t source_size,
@@ -334,6 +335,20 @@ type BlockWriter struct {
 }
 
 func NewBlockWriter(options string, sink io.Writer) (*BlockWriter, error) {
+	return newBlockWriter(options, sink, nil)
+}
+
+// NewWarmBlockWriter gives the block's chunks to the cache: the first lookups of
+// a reader with the same cache and file_id, which the options must have, load
+// nothing.
+func NewWarmBlockWriter(options string, sink io.Writer, cache *Cache) (*BlockWriter, error) {
+	if cache == nil || cache.handle == nil {
+		return nil, &Error{InvalidArgument, "the cache is nil or closed"}
+	}
+	return newBlockWriter(options, sink, cache.handle)
+}
+
+func newBlockWriter(options string, sink io.Writer, cache *C.rowbloom_cache) (*BlockWriter, error) {
 	cOptions, err := text(options)
 	if err != nil {
 		return nil, err
@@ -341,7 +356,7 @@ func NewBlockWriter(options string, sink io.Writer) (*BlockWriter, error) {
 	defer free(cOptions)
 	w := &BlockWriter{sink: cgo.NewHandle(sink)}
 	err = call(func(e *C.rowbloom_error) C.rowbloom_code {
-		return C.rowbloom_go_writer_new(cOptions, C.uintptr_t(w.sink), &w.handle, e)
+		return C.rowbloom_go_writer_new(cOptions, C.uintptr_t(w.sink), cache, &w.handle, e)
 	})
 	if err != nil {
 		w.sink.Delete()

@@ -219,6 +219,47 @@ func TestReader(t *testing.T) {
 }
 
 // The cost of a call beside that of a lookup.
+func TestWarmBlockReadsOnlyItsTail(t *testing.T) {
+	cache, err := NewCache(1 << 20)
+	ok(t, err)
+	defer cache.Close()
+	var sink bytes.Buffer
+	writer, err := NewWarmBlockWriter("file_id=9;chunk_size_bytes=1024", &sink, cache)
+	ok(t, err)
+	defer writer.Close()
+	for i := 0; i < 5000; i += 2 {
+		writer.Add(Row(row(i)))
+	}
+	info, err := writer.Finish()
+	ok(t, err)
+	options := fmt.Sprintf("file_id=9;tail_size_bytes=%d", info.TailSizeBytes)
+	source := &countingSource{data: sink.Bytes()}
+	reader, err := OpenBlock(source, info.SizeBytes,
+		ReaderOptions{SizeBytes: info.SizeBytes, Options: options, Cache: cache})
+	ok(t, err)
+	defer reader.Close()
+	if !reader.MayContain(Row(row(2))) || reader.MayContain(Row(row(1))) {
+		t.Error("wrong answers")
+	}
+	if source.reads != 1 {
+		t.Errorf("%d reads", source.reads)
+	}
+	_, err = NewWarmBlockWriter("", &sink, cache)
+	expectError(t, err, InvalidArgument, "writer options: file_id=0 is not")
+	_, err = NewWarmBlockWriter("file_id=9", &sink, nil)
+	expectError(t, err, InvalidArgument, "the cache is nil")
+}
+
+type countingSource struct {
+	data  []byte
+	reads int
+}
+
+func (s *countingSource) ReadAt(to []byte, offset int64) (int, error) {
+	s.reads++
+	return bytes.NewReader(s.data).ReadAt(to, offset)
+}
+
 func TestPrefix(t *testing.T) {
 	var sink bytes.Buffer
 	writer, err := NewBlockWriter("key_codec=tenant.fixed:4,user.delimiter:/,at.rest", &sink)

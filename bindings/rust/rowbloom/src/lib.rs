@@ -310,6 +310,23 @@ impl<'a> BlockWriter<'a> {
         let handle = WriterHandle::new(new)?;
         Ok(BlockWriter { handle, _append })
     }
+    /// Gives the block's chunks to the cache: the first lookups of a reader with
+    /// the same cache and `file_id`, which the options must have, load nothing.
+    pub fn new_warm(
+        options: &str,
+        sink: impl FnMut(&[u8]) -> Result<()> + Send + 'a,
+        cache: &Cache,
+    ) -> Result<BlockWriter<'a>> {
+        let options = c_text(options)?;
+        let _append: Pinned<Box<Append<'a>>> = Pinned::new(Box::new(sink));
+        let (context, cache) = (_append.0.cast(), cache.0 .0);
+        let new = |out, error| unsafe {
+            let options = options.as_ptr().cast();
+            sys::rowbloom_writer_new_warm(options, append, context, cache, out, error)
+        };
+        let handle = WriterHandle::new(new)?;
+        Ok(BlockWriter { handle, _append })
+    }
     pub fn add(&mut self, cell: Key<'_>) {
         with_key!(sys::rowbloom_writer_add, self.handle.0, cell)
     }

@@ -230,6 +230,31 @@ fn prefixes_are_asked_of_readers_alone() {
 }
 
 #[test]
+fn a_warm_block_reads_only_its_tail() {
+    let cache = Cache::new(1 << 20).unwrap();
+    let mut bytes = Vec::new();
+    let sink = |piece: &[u8]| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    };
+    let options = "file_id=9;chunk_size_bytes=1024";
+    let mut writer = BlockWriter::new_warm(options, sink, &cache).unwrap();
+    for i in (0..ROWS).step_by(2) {
+        writer.add(Key::row(&row(i)));
+    }
+    let info = writer.finish().unwrap();
+    let faults = Arc::<Faults>::default();
+    let source = Bytes(bytes, faults.clone());
+    let options = format!("file_id=9;tail_size_bytes={}", info.tail_size_bytes);
+    let reader =
+        BlockReader::open(source, 0, info.size_bytes, &options, Some(&cache), None).unwrap();
+    assert!(reader.may_contain(Key::row(&row(2))));
+    assert!(!reader.may_contain(Key::row(&row(1))));
+    assert_eq!(faults.reads.load(Ordering::Relaxed), 1);
+    assert!(BlockWriter::new_warm("", |_| Ok(()), &cache).is_err());
+}
+
+#[test]
 fn codecs_encode_and_bound_rows() {
     let codec = KeyCodec::new("ordered").unwrap();
     let key = codec.encode(b"row\0", b"q").unwrap();
