@@ -213,7 +213,8 @@ void ReadAll(absl::Span<PendingLoad> loads) {
     }
     batch.push_back(std::move(read));
   }
-  for (auto& [group, batch] : batches) {
+  for (auto& entry : batches) {
+    std::vector<SourceRead>& batch = entry.second;
     util::EngineCall(
         [&] { batch.front().source->ReadMany(absl::MakeSpan(batch)); });
   }

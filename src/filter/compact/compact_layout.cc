@@ -150,12 +150,12 @@ bool CompactLayout::Decode(uint64_t parameters, uint64_t first_unit_size,
   // The size grows with the homes, by a plane or more for each.
   uint64_t low = 1;
   uint64_t high = std::min(kMaxHomes, first_unit_size / kPlaneSize);
-  const auto narrow = [&](uint64_t homes) {
-    layout->homes[0] = homes;
+  const auto narrow = [&](uint64_t first_homes) {
+    layout->homes[0] = first_homes;
     if (layout->UnitSize(0) < first_unit_size) {
-      low = homes + 1;
+      low = first_homes + 1;
     } else {
-      high = homes;
+      high = first_homes;
     }
   };
   if (low < high) {
