@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Each class of rowbloom.py once, and its errors."""
+"""Each class of the module once, and its errors."""
 
 import unittest
 

@@ -13,8 +13,9 @@ bindings/go, with the tests of the last three. Each program must print what
 tests/bindings/million_keys.cc prints from the C++ API. Rust and Go download
 nothing.
 
-LANGUAGE is c, rust, python or go; all of them if none is given. JOBS (the
-number of cores) compilers run at once. Prints a line for each program and ends
+LANGUAGE is c, rust, python, python_package or go; all of them if none is given.
+The package is built by pip, with tools from its registry. JOBS (the number of
+cores) compilers run at once. Prints a line for each program and ends
 at the first that fails, with exit code 1.
 END
 }
@@ -27,7 +28,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
 work=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- c rust python go
+[ $# -gt 0 ] || set -- c rust python python_package go
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
 fi
@@ -100,6 +101,25 @@ python() {
   expect python3 -B million_keys.py
 }
 
+# By the one command of its page, whose program then runs.
+python_package() {
+  local directory=$work/python_package
+  rm -rf "$directory"
+  python3 -m venv "$directory"
+  "$directory/bin/pip" install --quiet mypy "$source/bindings/python"
+  # Away from the sources, where "import rowbloom" would find them.
+  cp "$source"/bindings/python/{rowbloom_test,million_keys}.py "$directory"
+  cd "$directory"
+  sed -n '/^```python/,/^```/{/^```/d;p}' "$source/bindings/python/README.md" \
+    >readme.py
+  unset LD_LIBRARY_PATH ROWBLOOM_LIBRARY
+  bin/python readme.py | grep -x 'phone no'
+  bin/python -m unittest rowbloom_test
+  expect bin/python million_keys.py
+  bin/mypy "$source/bindings/python/rowbloom"
+  ls lib/python3*/site-packages/rowbloom-*.dist-info/licenses/LICENSE
+}
+
 go() {
   cd "$source/bindings/go"
   # A new enough Go would otherwise look for a newer one.
@@ -112,7 +132,7 @@ go() {
 
 for language; do
   case "$language" in
-    c | rust | python | go) ;;
+    c | rust | python | python_package | go) ;;
     *) usage >&2; exit 2 ;;
   esac
 done

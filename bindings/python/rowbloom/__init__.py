@@ -14,15 +14,19 @@ readers with the qualifier PREFIX are about all rows that begin with it.
 Mistakes and damage raise Error. Objects free what they hold when they are
 collected. ctypes lets other threads run during a call.
 
-Loads librowbloom_c.so.1, or the library that ROWBLOOM_LIBRARY names. In a
-directory where the system does not look, LD_LIBRARY_PATH names the directory,
-since the library needs others that are beside it.
+Loads the library that `pip install` built into the package, or that
+ROWBLOOM_LIBRARY names, or else librowbloom_c.so.1. In a directory where the
+system does not look, LD_LIBRARY_PATH names the directory, since that one needs
+others that are beside it.
 """
 
 import ctypes
 import os
 from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int32, c_size_t
 from ctypes import c_double, c_uint32, c_uint64, c_void_p
+from pathlib import Path
+from typing import (Callable, Dict, Iterable, List, Optional, Sequence, Tuple,
+                    Union)
 
 ABI = 1
 NO, MAYBE, NOT_IN_MEMORY = 0, 1, 2
@@ -39,13 +43,20 @@ _NUMBERS = ("cells", "keys", "chunks", "filter_bytes", "prefix_length_bytes",
             "has_row_keys", "file_id", "is_within_capacity")
 _TEXTS = ("bloom_type", "key_codec", "filter_spec", "writer")
 _BYTES = ("first_row", "first_qualifier", "last_row", "last_qualifier")
-PREFIX = object()  # The qualifier of a lookup whose row is a prefix.
+
+
+class _Prefix:
+    pass
+
+
+PREFIX = _Prefix()  # The qualifier of a lookup whose row is a prefix.
+Qualifier = Union[bytes, None, _Prefix]
 
 OUT_OF_RANGE, INTERNAL = 11, 13
 
 
 class Error(Exception):
-    def __init__(self, code, message):
+    def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
         self.code = code
 
@@ -99,8 +110,13 @@ class _Source(ctypes.Structure):
                 ("size_bytes", c_uint64), ("name", c_char_p)]
 
 
-_library = ctypes.CDLL(os.environ.get("ROWBLOOM_LIBRARY",
-                                      f"librowbloom_c.so.{ABI}"))
+def _library_path() -> str:
+    own = Path(__file__).with_name("librowbloom_c.so")
+    return os.environ.get("ROWBLOOM_LIBRARY") or (
+        str(own) if own.exists() else f"librowbloom_c.so.{ABI}")
+
+
+_library = ctypes.CDLL(_library_path())
 
 
 def _function(name, result, *arguments):
@@ -209,7 +225,7 @@ if _abi() != ABI:
     raise ImportError(f"librowbloom_c has ABI {_abi()}, not {ABI}")
 
 
-def version():
+def version() -> str:
     return _version().decode()
 
 
@@ -261,25 +277,25 @@ class _Object:
 
 
 class FilterBuilder(_Object):
-    def __init__(self, spec):
+    def __init__(self, spec: str) -> None:
         self._make("builder", _builder_new, _text(spec))
 
-    def add(self, row, qualifier=None):
+    def add(self, row: bytes, qualifier: Qualifier = None) -> None:
         _builder_add(self._handle, *_key(row, qualifier))
 
-    def finish(self):
+    def finish(self) -> bytes:
         return _fill(_builder_finish, self._handle)[0]
 
 
 class Filter(_Object):
-    def __init__(self, data):
+    def __init__(self, data: bytes) -> None:
         self._data = data  # The view is over these bytes.
         self._make("filter", _filter_open, data, len(data))
 
-    def may_contain(self, row, qualifier=None):
+    def may_contain(self, row: bytes, qualifier: Qualifier = None) -> bool:
         return _filter_may_contain(self._handle, *_key(row, qualifier))
 
-    def verify(self):
+    def verify(self) -> None:
         _call(_filter_verify, self._data, len(self._data))
 
 
@@ -298,7 +314,8 @@ class BlockWriter(_Object):
     """`append` takes the bytes of the block, piece by piece. With a cache, and
     the file_id of its reader in the options, its first lookups read nothing."""
 
-    def __init__(self, options, append, cache=None):
+    def __init__(self, options: str, append: Callable[[bytes], object],
+                 cache: Optional["Cache"] = None) -> None:
         def call(_, data, size, error):
             try:
                 append(ctypes.string_at(data, size))
@@ -314,29 +331,29 @@ class BlockWriter(_Object):
             self._make("writer", _writer_new_warm, _text(options),
                        self._append, None, cache._handle)
 
-    def add(self, row, qualifier=None):
+    def add(self, row: bytes, qualifier: Qualifier = None) -> None:
         _writer_add(self._handle, *_key(row, qualifier))
 
-    def finish(self):
+    def finish(self) -> BlockInfo:
         info = BlockInfo()
         _call(_writer_finish, self._handle, byref(info))
         return info
 
 
 class Cache(_Object):
-    def __init__(self, capacity_bytes):
+    def __init__(self, capacity_bytes: int) -> None:
         self._make("cache", _cache_new, capacity_bytes)
 
-    def set_capacity(self, capacity_bytes):
+    def set_capacity(self, capacity_bytes: int) -> None:
         _cache_set_capacity(self._handle, capacity_bytes)
 
-    def erase_file(self, file_id):
+    def erase_file(self, file_id: int) -> None:
         _cache_erase_file(self._handle, file_id)
 
-    def usage(self):
+    def usage(self) -> str:
         return _fill(_cache_usage, self._handle)[0].decode()
 
-    def numbers(self):
+    def numbers(self) -> Dict[str, int]:
         """The usage as a dict of USAGE."""
         numbers = (c_uint64 * len(USAGE))()
         _cache_numbers(self._handle, numbers, len(USAGE))
@@ -344,13 +361,14 @@ class Cache(_Object):
 
 
 class Stats(_Object):
-    def __init__(self):
+    def __init__(self) -> None:
         self._make("stats", _stats_new)
 
-    def add(self, counter, delta=1):
+    def add(self, counter: str, delta: int = 1) -> None:
         _stats_add(self._handle, COUNTERS.index(counter), delta)
 
-    def get(self, counter, level=None, key_level=None):
+    def get(self, counter: str, level: Optional[int] = None,
+            key_level: Optional[int] = None) -> int:
         """Of all files, of one level, or of one key level of prefixes."""
         index = COUNTERS.index(counter)
         if key_level is not None:
@@ -359,21 +377,24 @@ class Stats(_Object):
             return _stats_get_of_level(self._handle, level, index)
         return _stats_get(self._handle, index)
 
-    def levels(self):
+    def levels(self) -> List[int]:
         """The levels that were counted; -1 is the unknown one."""
         levels = (c_int32 * _stats_levels(self._handle, None, 0))()
         count = _stats_levels(self._handle, levels, len(levels))
         return levels[:count]
 
-    def prometheus(self):
+    def prometheus(self) -> str:
         return _fill(_stats_prometheus, self._handle)[0].decode()
 
 
 class BlockReader(_Object):
     """`read(offset, size)` returns bytes, on any thread."""
 
-    def __init__(self, read, source_size, name="source", offset=0, size=None,
-                 options="", cache=None, stats=None):
+    def __init__(self, read: Callable[[int, int], bytes], source_size: int,
+                 name: str = "source", offset: int = 0,
+                 size: Optional[int] = None, options: str = "",
+                 cache: Optional[Cache] = None,
+                 stats: Optional[Stats] = None) -> None:
         def call(_, at, to, count, error):
             try:
                 data = read(at, count)
@@ -391,25 +412,26 @@ class BlockReader(_Object):
                    source_size if size is None else size, _text(options),
                    cache and cache._handle, stats and stats._handle)
 
-    def may_contain(self, row, qualifier=None):
+    def may_contain(self, row: bytes, qualifier: Qualifier = None) -> bool:
         return _reader_may_contain(self._handle, *_key(row, qualifier))
 
-    def ask(self, row, qualifier=None):
+    def ask(self, row: bytes, qualifier: Qualifier = None) -> Tuple[int, Load]:
         """The answer, and the load that it needs if it is NOT_IN_MEMORY."""
         load = Load()
         answer = _reader_ask(self._handle, *_key(row, qualifier), byref(load))
         return answer, load
 
-    def offer(self, load, data, row, qualifier=None, code=0):
+    def offer(self, load: Load, data: bytes, row: bytes,
+              qualifier: Qualifier = None, code: int = 0) -> int:
         return _reader_offer(self._handle, byref(load), code, data, len(data),
                              *_key(row, qualifier))
 
-    def get(self, counter):
+    def get(self, counter: str) -> int:
         return _reader_get(self._handle, COUNTERS.index(counter))
 
-    def properties(self):
+    def properties(self) -> Dict[str, Union[int, str, bytes]]:
         """A dict: sizes and counts, texts, and the first and last key."""
-        found = {}
+        found: Dict[str, Union[int, str, bytes]] = {}
         for i, name in enumerate(_NUMBERS):
             number = c_uint64()
             _call(_reader_number, self._handle, i, byref(number))
@@ -419,14 +441,16 @@ class BlockReader(_Object):
             found[name] = data.decode() if name in _TEXTS else data
         return found
 
-    def tell_outcome(self, *, key_was_there, read_bytes=UNKNOWN_BYTES):
+    def tell_outcome(self, *, key_was_there: bool,
+                     read_bytes: int = UNKNOWN_BYTES) -> None:
         _reader_tell_outcome(self._handle, key_was_there, read_bytes)
 
-    def verify(self):
+    def verify(self) -> None:
         _call(_reader_verify, self._handle)
 
 
-def may_contain_each(readers, row, qualifier=None):
+def may_contain_each(readers: Sequence[BlockReader], row: bytes,
+                     qualifier: Qualifier = None) -> List[bool]:
     """One key in many SSTs, by one call: the answers in order."""
     handles = (c_void_p * len(readers))(*(r._handle for r in readers))
     answers = (c_bool * len(readers))()
@@ -434,10 +458,13 @@ def may_contain_each(readers, row, qualifier=None):
     return list(answers)
 
 
-def may_contain_many(questions):
+def may_contain_many(
+        questions: Iterable[Tuple[BlockReader, bytes, Qualifier]]
+) -> List[bool]:
     """Many keys in many SSTs, by one call, which hashes each key once: the
     answers to questions (reader, row, qualifier), in order."""
-    places, asked = {}, []
+    places: Dict[Tuple[bytes, Qualifier], int] = {}
+    asked = []
     for reader, row, qualifier in questions:
         place = places.setdefault((row, qualifier), len(places))
         asked.append(_Question(reader._handle, place))
@@ -454,19 +481,19 @@ def _segments(segments):
 
 
 class KeyCodec(_Object):
-    def __init__(self, text):
+    def __init__(self, text: str) -> None:
         self._make("codec", _codec_new, _text(text))
 
-    def encode_segments(self, segments):
+    def encode_segments(self, segments: Sequence[bytes]) -> bytes:
         return _fill(_codec_encode_segments, self._handle,
                      *_segments(segments))[0]
 
-    def encode_prefix(self, segments):
+    def encode_prefix(self, segments: Sequence[bytes]) -> bytes:
         """The prefix of all keys that begin with the segments."""
         return _fill(_codec_encode_prefix, self._handle,
                      *_segments(segments))[0]
 
-    def decode_segments(self, key):
+    def decode_segments(self, key: bytes) -> List[bytes]:
         count = _codec_segment_count(self._handle)
         buffers = (_Buffer * count)()
         try:
@@ -477,28 +504,31 @@ class KeyCodec(_Object):
             for buffer in buffers:
                 _buffer_free(byref(buffer))
 
-    def bounds_of_segments(self, segments):
-        return tuple(_fill(_codec_bounds_of_segments, self._handle,
-                           *_segments(segments), count=2))
+    def bounds_of_segments(self,
+                           segments: Sequence[bytes]) -> Tuple[bytes, bytes]:
+        first, end = _fill(_codec_bounds_of_segments, self._handle,
+                           *_segments(segments), count=2)
+        return first, end
 
-    def key_levels(self, key):
+    def key_levels(self, key: bytes) -> List[int]:
         """The sizes of the key's prefixes, the shortest first."""
         sizes = (c_size_t * 8)()
         count = _codec_key_levels(self._handle, key, len(key), sizes, 8)
         return sizes[:count]
 
-    def encode(self, row, qualifier=b""):
+    def encode(self, row: bytes, qualifier: bytes = b"") -> bytes:
         return _fill(_codec_encode, self._handle, *_key(row, qualifier))[0]
 
-    def decode(self, key):
-        return tuple(_fill(_codec_decode, self._handle, key, len(key),
-                           count=2))
+    def decode(self, key: bytes) -> Tuple[bytes, bytes]:
+        row, qualifier = _fill(_codec_decode, self._handle, key, len(key),
+                               count=2)
+        return row, qualifier
 
-    def bounds(self, row):
-        return tuple(_fill(_codec_bounds, self._handle, row, len(row),
-                           count=2))
+    def bounds(self, row: bytes) -> Tuple[bytes, bytes]:
+        first, end = _fill(_codec_bounds, self._handle, row, len(row), count=2)
+        return first, end
 
-    def prefix_sizes(self, key):
+    def prefix_sizes(self, key: bytes) -> Tuple[int, int]:
         row, column = c_size_t(), c_size_t()
         _codec_prefix_sizes(self._handle, key, len(key), byref(row),
                           byref(column))
@@ -508,50 +538,53 @@ class KeyCodec(_Object):
 class Memo(_Object):
     """Remembers false positives, of files that never change."""
 
-    def __init__(self, capacity_bytes):
+    def __init__(self, capacity_bytes: int) -> None:
         self._make("memo", _memo_new, capacity_bytes)
 
-    def denies(self, file_id, row, qualifier=None):
+    def denies(self, file_id: int, row: bytes,
+               qualifier: Qualifier = None) -> bool:
         return _memo_denies(self._handle, file_id, *_key(row, qualifier))
 
-    def remember(self, file_id, row, qualifier=None):
+    def remember(self, file_id: int, row: bytes,
+                 qualifier: Qualifier = None) -> None:
         """Only if the file has no cell of the key, not even a tombstone."""
         _memo_remember(self._handle, file_id, *_key(row, qualifier))
 
-    def erase_file(self, file_id):
+    def erase_file(self, file_id: int) -> None:
         _memo_erase_file(self._handle, file_id)
 
 
 class Budget(_Object):
     """The filter_spec of each SST of a tree, by a budget for all of them."""
 
-    def __init__(self, options=""):
+    def __init__(self, options: str = "") -> None:
         self._make("budget", _budget_new, _text(options))
 
-    def set_live(self, options, runs=()):
+    def set_live(self, options: str, runs: Sequence[Run] = ()) -> None:
         _call(_budget_set_live, self._handle, _text(options),
               (Run * len(runs))(*runs), len(runs))
 
-    def for_file(self, options=""):
+    def for_file(self, options: str = "") -> str:
         return _fill(_budget_for_file, self._handle,
                      _text(options))[0].decode()
 
 
 class MemFilter(_Object):
-    def __init__(self, options="", saved=None):
+    def __init__(self, options: str = "",
+                 saved: Optional[bytes] = None) -> None:
         if saved is None:
             self._make("memfilter", _memfilter_new, _text(options))
         else:
             self._make("memfilter", _memfilter_load, saved, len(saved))
 
-    def add(self, row, qualifier=None):
+    def add(self, row: bytes, qualifier: Qualifier = None) -> bool:
         added = c_bool()
         _call(_memfilter_add, self._handle, *_key(row, qualifier),
               byref(added))
         return added.value
 
-    def may_contain(self, row, qualifier=None):
+    def may_contain(self, row: bytes, qualifier: Qualifier = None) -> bool:
         return _memfilter_may_contain(self._handle, *_key(row, qualifier))
 
-    def save(self):
+    def save(self) -> bytes:
         return _fill(_memfilter_save, self._handle)[0]
