@@ -9,9 +9,14 @@ _ROOT = Label("//:BUILD.bazel").workspace_root
 ROWBLOOM_COPTS = [
     "-std=c++17",
     "-fno-exceptions",
-    "-fno-rtti",
     "-iquote",
     _ROOT + "/src" if _ROOT else "src",
     "-iquote",
     _ROOT + "/hosts" if _ROOT else "hosts",
+]
+
+COPTS_WITH_EXCEPTIONS = [
+    opt
+    for opt in ROWBLOOM_COPTS
+    if opt != "-fno-exceptions"
 ]

@@ -18,7 +18,7 @@ import sys
 from pathlib import Path
 
 # Other flags, such as those of optimisation, are the builder's own.
-COMPARED = re.compile(r"-m|-fno-exceptions|-fno-rtti")
+COMPARED = re.compile(r"-m|-f(no-)?(exceptions|rtti)$")
 CPU = {"amd64": "x86_64", "arm64": "aarch64"}.get(
     platform.machine().lower(), platform.machine())
 
@@ -73,7 +73,11 @@ def cmake_sources(tree, build_dir):
 
 
 def compared(flags):
-    return sorted(flag for flag in flags if COMPARED.match(flag))
+    """The flags in effect: a later one turns off an earlier one."""
+    last = {flag.replace("-fno-", "-f"): flag for flag in flags
+            if COMPARED.match(flag)}
+    return sorted(flag for flag in last.values()
+                  if flag not in ("-fexceptions", "-frtti"))
 
 
 def main():

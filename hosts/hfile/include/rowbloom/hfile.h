@@ -271,7 +271,7 @@ class HFileReader {
   class ROWBLOOM_HIDDEN Impl;  // Opaque.
 
  private:
-  explicit HFileReader(std::unique_ptr<Impl> impl);
+  ROWBLOOM_HIDDEN explicit HFileReader(std::unique_ptr<Impl> impl);
 
   const std::unique_ptr<Impl> impl_;
 };

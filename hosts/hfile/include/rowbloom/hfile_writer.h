@@ -130,7 +130,7 @@ class HFileWriter {
 
  private:
   class ROWBLOOM_HIDDEN Impl;
-  explicit HFileWriter(std::unique_ptr<Impl> impl);
+  ROWBLOOM_HIDDEN explicit HFileWriter(std::unique_ptr<Impl> impl);
 
   const std::unique_ptr<Impl> impl_;
 };
