@@ -34,6 +34,7 @@ export LC_ALL=C
 # section PAGE TITLE: prints the lines below that heading, up to the next of
 # level 2.
 section() {
+  grep -qxF "## $2" "$source/$1" || echo "$1 has no section \"$2\"" >&2
   awk -v title="## $2" '
     /^## / { inside = $0 == title; next }
     inside' "$source/$1"
@@ -49,7 +50,7 @@ code() {
 }
 
 install_commands=$(section README.md Install | code sh 1)
-program=$(section README.md Use | code cpp 1)
+program=$(section README.md "In a store of your own" | code cpp 1)
 build_and_link=$(section docs/embedding.md "Build and link")
 [ "$(code sh 1 <<<"$build_and_link")" = "$install_commands" ] || {
   echo "README.md and docs/embedding.md install in different ways" >&2
