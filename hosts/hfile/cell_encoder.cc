@@ -13,6 +13,7 @@
 #include "hfile/vlong.h"
 #include "util/absl_view.h"
 #include "util/coding.h"
+#include "util/common_size.h"
 
 namespace rowbloom::hfile {
 
@@ -20,15 +21,6 @@ namespace {
 
 constexpr size_t kTimestampAt = 9;  // Before the key's end; the type is behind.
 constexpr size_t kWholeTimestamp = 8;
-
-size_t CommonSize(std::string_view a, std::string_view b) {
-  const size_t size = std::min(a.size(), b.size());
-  return static_cast<size_t>(
-      std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(size),
-                    b.begin())
-          .first -
-      a.begin());
-}
 
 std::string_view TimestampOf(std::string_view key) {
   return key.substr(key.size() - kTimestampAt, kWholeTimestamp);
@@ -135,9 +127,9 @@ CellEncoder::Keys CellEncoder::Compare(const HFileCell& cell,
   keys.row_end = kRowSizeSize + cell.row.size();
   if (is_empty()) return keys;
   keys.previous = previous_key_;
-  keys.common =
-      CommonSize(keys.previous.substr(0, keys.previous.size() - kTimestampAt),
-                 key.substr(0, keys.front_size));
+  keys.common = util::CommonSize(
+      keys.previous.substr(0, keys.previous.size() - kTimestampAt),
+      key.substr(0, keys.front_size));
   return keys;
 }
 
@@ -157,7 +149,7 @@ void CellEncoder::AddPrefix(const HFileCell& cell, const Keys& keys) {
   size_t common = keys.common;
   const bool same_front =
       common == keys.front_size && keys.previous.size() == keys.key.size();
-  if (same_front) common = CommonSize(keys.previous, keys.key);
+  if (same_front) common = util::CommonSize(keys.previous, keys.key);
   util::AppendVarint(keys.key.size() - common, &block_);
   util::AppendVarint(cell.value.size(), &block_);
   util::AppendVarint(common, &block_);
@@ -225,9 +217,9 @@ void CellEncoder::AddFastDiff(const HFileCell& cell, const Keys& keys) {
     block_ += cell.value;
     return;
   }
-  const size_t same =
-      std::min(CommonSize(TimestampOf(keys.previous), TimestampOf(keys.key)),
-               kWholeTimestamp - 1);
+  const size_t same = std::min(
+      util::CommonSize(TimestampOf(keys.previous), TimestampOf(keys.key)),
+      kWholeTimestamp - 1);
   auto flags = static_cast<unsigned>(same);
   if (keys.previous.size() == keys.key.size()) {
     flags |= FastDiffFlags::kSameKeySize;

@@ -11,6 +11,7 @@
 #include "block/format.h"
 #include "util/check.h"
 #include "util/coding.h"
+#include "util/common_size.h"
 #include "util/digest.h"
 
 namespace rowbloom::block {
@@ -35,23 +36,11 @@ uint64_t BlockIdentity(std::string_view index, std::string_view properties) {
   return util::Hash64(properties, util::Hash64(index));
 }
 
-namespace {
-
-std::string_view CommonPrefix(std::string_view a, std::string_view b) {
-  const auto [end, unused] = std::mismatch(
-      a.begin(),
-      a.begin() + static_cast<std::ptrdiff_t>(std::min(a.size(), b.size())),
-      b.begin());
-  return a.substr(0, static_cast<size_t>(end - a.begin()));
-}
-
-}  // namespace
-
 StoredKey ShortestSeparator(const StoredKey& last, const StoredKey& first) {
   RB_DCHECK(Compare(last, first) < 0);
   // One byte more than `last` has in common with `first`.
   const auto shortest = [](std::string_view from, std::string_view to) {
-    return to.substr(0, CommonPrefix(from, to).size() + 1);
+    return to.substr(0, util::CommonSize(from, to) + 1);
   };
   StoredKey separator = first;
   separator.qualifier = {};
@@ -151,10 +140,10 @@ ChunkIndex::ChunkIndex(size_t chunk_count, std::string_view index,
   }
   // Rows are in order: a prefix that the first and the last share, all share.
   const StoredKey last = LastKey();
-  const std::string_view common = CommonPrefix(FirstKeyOf(0).row, last.row);
-  const size_t skip = common.size();
+  const std::string_view first_row = FirstKeyOf(0).row;
+  const size_t skip = util::CommonSize(first_row, last.row);
   common_prefix_at_ = static_cast<uint32_t>(
-      common.data() - reinterpret_cast<const char*>(marks_.get()));
+      first_row.data() - reinterpret_cast<const char*>(marks_.get()));
   common_prefix_size_ = static_cast<uint32_t>(skip);
   for (size_t i = 0; i < size_; ++i) {
     marks_[i] = MarkOf(FirstKeyOf(i).row, skip);
