@@ -7,6 +7,8 @@
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <functional>
+#include <map>
 #include <string_view>
 #include <vector>
 
@@ -95,33 +97,28 @@ std::string Bar(const Json& value, double largest) {
 }
 
 std::string TableOf(const Json& rows) {
-  std::vector<std::string> columns;
+  Json is_number = Json::object();  // By column, in their order.
+  std::map<std::string, double, std::less<>> largest;  // By unit.
   for (const Json& row : rows) {
-    for (const auto& item : row.items()) {
-      if (std::find(columns.begin(), columns.end(), item.key()) ==
-          columns.end()) {
-        columns.push_back(item.key());
-      }
+    for (const auto& [column, value] : row.items()) {
+      Json& known = is_number.emplace(column, false).first.value();
+      if (!value.is_number()) continue;
+      known = true;
+      double& most = largest[std::string(UnitOf(column))];
+      most = std::max(most, value.get<double>());
     }
   }
   std::vector<std::string> lines(rows.size() + 1, "<tr>");
-  for (const std::string& column : columns) {
-    double largest = 0;
-    bool is_number = false;
-    for (const Json& row : rows) {
-      for (const auto& [name, value] : row.items()) {
-        if (!value.is_number() || UnitOf(name) != UnitOf(column)) continue;
-        largest = std::max(largest, value.get<double>());
-        is_number = is_number || name == column;
-      }
-    }
-    const char* style = is_number ? " class=\"number\"" : "";
+  for (const auto& [column, is_a_number] : is_number.items()) {
+    const char* style = is_a_number ? " class=\"number\"" : "";
     absl::StrAppend(&lines[0], "<th", style, ">", Name(column), "</th>");
     for (size_t i = 0; i < rows.size(); ++i) {
       const Json value = rows[i].value(column, Json());
       absl::StrAppend(&lines[i + 1], "<td", style,
-                      rows.size() > 1 ? Bar(value, largest) : "", ">",
-                      Value(value), "</td>");
+                      rows.size() > 1
+                          ? Bar(value, largest[std::string(UnitOf(column))])
+                          : "",
+                      ">", Value(value), "</td>");
     }
   }
   std::string table = "<div class=\"table\"><table>\n";
