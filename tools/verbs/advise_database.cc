@@ -62,64 +62,6 @@ Json RunRows(const RocksDbTree& tree, const Candidate* best) {
   return rows;
 }
 
-// Counts reads by the arguments; nullopt if the LOG has no statistics, or if
-// they are of no gets. Sets cache_bytes, if it is not given, by the LOG.
-// *note says what is to be known of the counts, or why there are none. *plan is
-// that of the LOG.
-absl::StatusOr<std::optional<ReadCounts>> Measure(AdviseArguments* arguments,
-                                                  std::string* source,
-                                                  std::string* note,
-                                                  std::string* plan) {
-  const std::string log_path = arguments->paths.front() + "/LOG";
-  const std::string& family = arguments->column_family;
-  absl::StatusOr<LogFile> log = ReadLogFile(log_path, family);
-  if (absl::IsNotFound(log.status())) log = LogFile();
-  if (!log.ok()) return log.status();
-  *plan = log->plan;
-  std::optional<uint64_t>& cache_bytes = arguments->cache_bytes;
-  if (!cache_bytes.has_value()) cache_bytes = log->block_cache_bytes;
-  if (!cache_bytes.has_value()) {
-    return absl::InvalidArgumentError(
-        log_path +
-        ": does not tell the capacity of the block cache; give it "
-        "with --cache_bytes");
-  }
-  if (!arguments->gets.empty()) {
-    *source = arguments->gets;
-    const auto keys = ReadKeys(arguments->gets, arguments->hex);
-    if (!keys.ok()) return keys.status();
-    return CountGets(arguments->paths.front(), family, *cache_bytes, *keys);
-  }
-  const bool is_log = arguments->statistics.empty();
-  *source = is_log ? log_path : arguments->statistics;
-  if (!is_log) log = ReadLogFile(*source, family);
-  if (!log.ok()) return log.status();
-  const ReadCounts counts = CountsOf(log->tickers);
-  if (counts.are_of_no_gets()) {
-    *note = "The statistics in " + *source +
-            " count no gets: all numbers are the model's.";
-    return std::nullopt;
-  }
-  if (counts.gets.has_value() || counts.data_reads.has_value() ||
-      counts.lacks_gets) {
-    *note =
-        "The statistics count all column families, and the blocks of scans and "
-        "compactions, too.";
-    return counts;
-  }
-  if (is_log) {
-    *note = log_path +
-            " does not exist or has no statistics: all numbers are the "
-            "model's. Set Options::statistics and stats_dump_period_sec, or "
-            "give --gets.";
-    return std::nullopt;
-  }
-  return absl::InvalidArgumentError(
-      *source +
-      ": has no line like \"rocksdb.number.keys.read COUNT : 1\"; "
-      "give a LOG of RocksDB or the text of Statistics::ToString()");
-}
-
 constexpr char kAssumed[] = "assumed";
 
 // The share of missing keys, and where it is from.
@@ -144,8 +86,9 @@ struct Advice {
   absl::Status unread;  // Why the database cannot be read.
   std::string source;
   std::optional<ReadCounts> counts;
-  std::string counts_note;  // Empty for counts of gets alone.
-  std::string plan;         // The last of `auto`; empty if there is none.
+  // Says what else is counted, or why nothing is; empty for gets alone.
+  std::string counts_note;
+  std::string plan;  // The last one of `auto`, empty without.
   RocksDbTree tree;
   MissingShare missing_share;
   std::vector<Candidate> candidates;
@@ -157,6 +100,66 @@ struct Advice {
   std::string option;                 // Empty if there is nothing to change.
   std::string listeners;              // Empty if the option needs none.
 };
+
+// Counts reads by the arguments, and sets what the LOG tells: the plan, and
+// cache_bytes if it is not given. There are no counts if the LOG has no
+// statistics, or if they are of no gets.
+absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
+  const std::string log_path = arguments->paths.front() + "/LOG";
+  const std::string& family = arguments->column_family;
+  absl::StatusOr<LogFile> log = ReadLogFile(log_path, family);
+  if (absl::IsNotFound(log.status())) log = LogFile();
+  if (!log.ok()) return log.status();
+  advice->plan = log->plan;
+  std::optional<uint64_t>& cache_bytes = arguments->cache_bytes;
+  if (!cache_bytes.has_value()) cache_bytes = log->block_cache_bytes;
+  if (!cache_bytes.has_value()) {
+    return absl::InvalidArgumentError(
+        log_path +
+        ": does not tell the capacity of the block cache; give it "
+        "with --cache_bytes");
+  }
+  if (!arguments->gets.empty()) {
+    advice->source = arguments->gets;
+    const auto keys = ReadKeys(arguments->gets, arguments->hex);
+    if (!keys.ok()) return keys.status();
+    auto counts =
+        CountGets(arguments->paths.front(), family, *cache_bytes, *keys);
+    if (!counts.ok()) return counts.status();
+    advice->counts = *std::move(counts);
+    return absl::OkStatus();
+  }
+  const bool is_log = arguments->statistics.empty();
+  advice->source = is_log ? log_path : arguments->statistics;
+  if (!is_log) log = ReadLogFile(advice->source, family);
+  if (!log.ok()) return log.status();
+  const ReadCounts counts = CountsOf(log->tickers);
+  if (counts.are_of_no_gets()) {
+    advice->counts_note = "The statistics in " + advice->source +
+                          " count no gets: all numbers are the model's.";
+    return absl::OkStatus();
+  }
+  if (counts.gets.has_value() || counts.data_reads.has_value() ||
+      counts.lacks_gets) {
+    advice->counts_note =
+        "The statistics count all column families, and the blocks of scans and "
+        "compactions, too.";
+    advice->counts = counts;
+    return absl::OkStatus();
+  }
+  if (is_log) {
+    advice->counts_note =
+        log_path +
+        " does not exist or has no statistics: all numbers are the "
+        "model's. Set Options::statistics and stats_dump_period_sec, or "
+        "give --gets.";
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      advice->source +
+      ": has no line like \"rocksdb.number.keys.read COUNT : 1\"; "
+      "give a LOG of RocksDB or the text of Statistics::ToString()");
+}
 
 Json Notes(const Advice& advice) {
   const RocksDbTree& tree = advice.tree;
@@ -217,12 +220,12 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
     return tree.status();
   }
   advice->tree = *std::move(tree);
-  const auto counts =
-      Measure(arguments, &advice->source, &advice->counts_note, &advice->plan);
-  if (!counts.ok()) return counts.status();
-  advice->counts = *counts;
-  advice->missing_share = MissingShareOf(
-      arguments->missing_share, counts->value_or(ReadCounts()), advice->tree);
+  if (absl::Status status = Measure(arguments, advice); !status.ok()) {
+    return status;
+  }
+  const ReadCounts counts = advice->counts.value_or(ReadCounts());
+  advice->missing_share =
+      MissingShareOf(arguments->missing_share, counts, advice->tree);
   GetCostOptions model = ModelOf(advice->tree);
   model.missing_share = advice->missing_share.value;
   model.cache_bytes = *arguments->cache_bytes;
@@ -235,8 +238,7 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
       CandidatesFor(advice->tree, model);
   if (!candidates.ok()) return candidates.status();
   advice->candidates = *std::move(candidates);
-  advice->excess = ExcessOverModel(counts->value_or(ReadCounts()), advice->tree,
-                                   arguments->zipf);
+  advice->excess = ExcessOverModel(counts, advice->tree, arguments->zipf);
   if (advice->excess.has_value()) {
     advice->candidates.resize(1);
     return absl::OkStatus();
