@@ -593,13 +593,13 @@ def head():
     others = [f"[{titles[0].lower()}](../bench/results/{name}.md)"
               for name, titles in TITLES.items() if name not in shown]
     yield "# Performance"
-    yield ("What decides, of all that is measured. Behind each section stand "
-           "its program's command and a link to all tables, with commit and "
-           "machine. Reads are counts, the same on every machine. Times are of "
-           f"one with other work ({machine}): compare them within one table "
-           "only. [bench/README.md](../bench/README.md) says how each program "
-           "measures and what the names of policies, filters and workloads "
-           "mean. `bench/tables.py` writes this page from "
+    yield ("This page has the measurements that decide. Behind each section "
+           "stand its program's command and a link to all tables, with commit "
+           "and machine. Reads are counts, the same on every machine. Times "
+           f"are of one with other work ({machine}): compare them within "
+           "one table only. [bench/README.md](../bench/README.md) says how "
+           "each program measures and what the names of policies, filters "
+           "and workloads mean. `bench/tables.py` writes this page from "
            "[bench/results](../bench/results), which also has "
            + " and ".join(others) + ".")
     phases = phase_reads(load("reads_phases"))

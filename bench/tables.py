@@ -262,7 +262,7 @@ def reads_rows(result):
     yield by_query(uniform, wasted)
     yield "All data-block reads of a get:"
     yield by_query(uniform, lambda run: run["data_reads_per_get"])
-    yield "The same by Zipf's law:"
+    yield "Gets by Zipf's law:"
     yield by_query([run for run in result["runs"] if run["mix"] == "zipf"],
                    lambda run: run["data_reads_per_get"])
     yield "Megabytes of the filters:"

@@ -88,7 +88,7 @@ absl::Status CheckKey(const void* row, size_t row_size, const void* qualifier,
 // Nothing if CheckKey() refuses it. Allocates nothing.
 std::optional<FilterKey> KeyOf(const void* row, size_t row_size,
                                const void* qualifier, size_t qualifier_size);
-// The same for a lookup of a reader, which may be that of a prefix.
+// KeyOf() for a lookup of a reader, which may ask for a prefix.
 std::optional<FilterKey> LookupKeyOf(const void* row, size_t row_size,
                                      const void* qualifier,
                                      size_t qualifier_size);

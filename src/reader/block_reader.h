@@ -106,7 +106,7 @@ class BlockReader final : public FilterReader {
   // something or is a sample. Returns how many it has answered.
   static size_t AskWhileQuick(absl::Span<const FilterQuestion> questions,
                               bool* may_contain);
-  // The same for keys of this reader.
+  // AskWhileQuick() for keys of this reader.
   size_t AskWhileQuick(absl::Span<const FilterKey> keys,
                        bool* may_contain) const;
   // The size of all filters, rounded down to a power of two.
@@ -282,7 +282,7 @@ class BlockReader final : public FilterReader {
     return Stored(bloom_type_ == BloomType::kRow ? key.row_digest()
                                                  : key.digest());
   }
-  // The same for a key of this digest.
+  // The digest under which they hold a key of this digest.
   KeyDigest Stored(KeyDigest digest) const {
     return has_secret_ ? rare_->mixer.Mix(digest) : digest;
   }

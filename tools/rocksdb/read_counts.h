@@ -66,7 +66,7 @@ struct LogFile {
   std::map<std::string, uint64_t> tickers;
   // The capacity with which the column family was opened last.
   std::optional<uint64_t> block_cache_bytes;
-  // The last plan of `auto`, with the counts behind it; empty if there is none.
+  // The last plan of `auto`, with the counts behind it, if it made one.
   std::string plan;
 };
 

@@ -77,9 +77,9 @@ int WorseExitCode(int a, int b);
 // Prints fields after those that each JSON document begins with.
 void PrintDocument(const std::string& format, const Json& fields);
 
-// The same if `form` asks for JSON, and `text` otherwise; and writes the page
-// that it asks for. Returns the exit code: `exit_code`, or kExitUsage if
-// something cannot be written.
+// Prints the document if `form` asks for JSON, and `text` otherwise, and writes
+// the page that it asks for. Returns the exit code: `exit_code`, or kExitUsage
+// if something cannot be written.
 int PrintForm(const ReportForm& form, const std::string& format,
               const Json& fields, const std::string& text, int exit_code);
 

@@ -297,7 +297,7 @@ ROWBLOOM_API void rowbloom_stats_add(rowbloom_stats* stats, int32_t counter,
 // readers are quiet.
 ROWBLOOM_API uint64_t rowbloom_stats_get(const rowbloom_stats* stats,
                                          int32_t counter);
-// The same for the files of one level of the tree; -1 is the unknown one.
+// Sums over the files of one level of the tree; level -1 is the unknown one.
 ROWBLOOM_API uint64_t rowbloom_stats_get_of_level(const rowbloom_stats* stats,
                                                   int32_t level,
                                                   int32_t counter);
@@ -499,7 +499,7 @@ enum {
   // 0 if the cache is too small for its readers: ROWBLOOM_INDEX_BYTES_OUTSIDE.
   ROWBLOOM_BLOCK_IS_WITHIN_CAPACITY = 7,
   ROWBLOOM_BLOCK_BLOOM_TYPE = 100,
-  ROWBLOOM_BLOCK_KEY_CODEC = 101,  // Empty if there is none.
+  ROWBLOOM_BLOCK_KEY_CODEC = 101,  // Empty for a block without one.
   ROWBLOOM_BLOCK_FILTER_SPEC = 102,
   ROWBLOOM_BLOCK_WRITER = 103,
   ROWBLOOM_BLOCK_FIRST_ROW = 104,

@@ -88,9 +88,10 @@ struct HFileWriterOptions {
 // bloom type, hash, error rate and chunk size, whether it has a delete family
 // filter (true if the file cannot tell), and the entries of its file info that
 // stay true; without its meta blocks. Rate and chunk size follow from the
-// filter with more chunks, of which one is read; they are the defaults if there
-// is none. The size of data blocks is that of HFileReader::FindBlockSize(). An
-// unknown comparator is assumed to have the usual order.
+// filter with more chunks, of which one is read; a file without a filter has
+// the defaults. The size of data blocks is that of
+// HFileReader::FindBlockSize(). An unknown comparator is assumed to have the
+// usual order.
 HFileWriterOptions OptionsOf(const HFileReader& reader);
 
 // The size and rate of the general filter of a file with these options and
