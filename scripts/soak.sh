@@ -36,10 +36,10 @@ the packages.
   rows          RocksDbRows against a map
   partitions    scans across the boundaries of partitions against a map
 
-Prints counts once an hour and at the end: inputs of fuzz targets, lookups or
-operations of tests. Reports a turn that fails at once, with the command that
-repeats it; its output stays in build/soak/failed, and the input that failed in
-build/fuzz/found.
+Prints counts once an hour and at the end: hours of processor time, inputs of
+fuzz targets, lookups or operations of tests. Reports a turn that fails at once,
+with the command that repeats it; its output stays in build/soak/failed, and the
+input that failed in build/fuzz/found.
 
 Exit code 0 if all is well, 1 if a turn failed, 2 for wrong arguments.
 END
@@ -80,16 +80,20 @@ test_turn() {
 # elsewhere, so that a short soak has turns of every kind.
 worker() {
   local targets turn fields
+  local TIMEFORMAT='processor_seconds %U
+processor_seconds %S'
   mapfile -t targets < <(fuzz_targets)
   local kinds=$((${#targets[@]} + ${#tests[@]}))
   for ((turn = $1 * kinds / jobs; SECONDS < end; turn++)); do
     local kind=$((turn % kinds)) seed=$((RANDOM << 15 | RANDOM))
-    if ((kind < ${#targets[@]})); then
-      fuzz_turn "${targets[kind]}" "$seed"
-    else
-      read -rd '' -a fields <<<"${tests[kind - ${#targets[@]}]}" || true
-      test_turn "$seed" "${fields[@]}"
-    fi
+    {
+      time if ((kind < ${#targets[@]})); then
+        fuzz_turn "${targets[kind]}" "$seed"
+      else
+        read -rd '' -a fields <<<"${tests[kind - ${#targets[@]}]}" || true
+        test_turn "$seed" "${fields[@]}"
+      fi
+    } 2>>"$directory/counts"
   done
 }
 
@@ -97,7 +101,8 @@ report() {
   awk -v seconds="$SECONDS" -v names="inputs ${tests[*]%% *}" '
     { sum[$1] += $2 }
     END {
-      printf "%.1f h", seconds / 3600
+      printf "%.1f h, %.2f h of processor time", seconds / 3600,
+        sum["processor_seconds"] / 3600
       count = split(names, name)
       for (i = 1; i <= count; i++) printf ", %s %.0f", name[i], sum[name[i]]
       printf ", %d turns failed\n", sum["failed"]
