@@ -18,13 +18,15 @@ step() {
   printf '\n=== %s (at %d s)\n' "$title" "$start"
   set +e
   exec {output}> >(tee "$log")
-  (set -e; "$@") >&"$output" 2>&1 {output}>&-
+  local TIMEFORMAT='%U %S'
+  { time { (set -e; "$@") >&"$output" 2>&1 {output}>&-; }; } 2>"$log.time"
   [ $? -eq 0 ] || result=FAILED
   exec {output}>&-
   # Until tee has written all; a server that a step left running holds it open.
   timeout 5 tail --pid=$! -s 0.1 -f /dev/null
   set -e
-  printf '  %5d s  %-6s  %s\n' $((SECONDS - start)) $result "$title" \
+  printf '  %5d s  %5d s of processors  %-6s  %s\n' $((SECONDS - start)) \
+    "$(awk '{ printf "%d", $1 + $2 }' "$log.time")" $result "$title" \
     >>"$step_results"
 }
 
@@ -75,7 +77,8 @@ finish() {
   done
   echo
   cat "$step_results"
-  printf '  %5d s  in all\n' "$SECONDS"
+  printf '  %5d s  %5d s of processors  in all\n' "$SECONDS" \
+    "$(awk '{ sum += $3 } END { print sum }' "$step_results")"
   printf '%d passed, %d failed\n' \
     $(($(wc -l <"$step_results") - failed)) "$failed"
   [ "$failed" -eq 0 ]
