@@ -7,7 +7,9 @@
 #include <iterator>
 #include <utility>
 
+#include "rocksdb/db.h"
 #include "rocksdb/env.h"
+#include "rocksdb/filter_policy.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/table_properties.h"
 #include "sst_path.h"
@@ -431,6 +433,15 @@ std::shared_ptr<LiveTree> LiveTrees::Find(
     return nullptr;
   }
   return found->second.tree;
+}
+
+std::shared_ptr<LiveTree> LiveTrees::Find(
+    const rdb::DB& db, const rdb::ColumnFamilyHandle& column_family) {
+  const auto logger = db.GetDBOptions().info_log;
+  if (logger == nullptr) return nullptr;
+  return Find(
+      OpenDatabase<rdb::FilterBuildingContext>(logger.get(), db.GetName()),
+      column_family.GetName());
 }
 
 std::shared_ptr<LiveTree> LiveTrees::FindOrAdd(

@@ -35,6 +35,8 @@
 #include "rowbloom/get_cost.h"
 
 namespace ROCKSDB_NAMESPACE {
+class ColumnFamilyHandle;
+class DB;
 class Logger;
 struct ColumnFamilyMetaData;
 struct TableProperties;
@@ -212,6 +214,8 @@ class LiveTrees {
   // nullptr if no listener has reported it.
   static std::shared_ptr<LiveTree> Find(const DatabaseId& database,
                                         const std::string& column_family_name);
+  static std::shared_ptr<LiveTree> Find(
+      const rdb::DB& db, const rdb::ColumnFamilyHandle& column_family);
   // Makes a tree if there is none, or if the present one belongs to a dropped
   // column family, whose id differs if known. Forgets trees of closed
   // databases. `logger` is the one of `database`.

@@ -277,7 +277,8 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
            total.get.missing_share,
            total.get.zipf_exponent,
            static_cast<double>(total.get.cache_bytes) / cache_bytes,
-           options.auto_bits ? view.gets : std::nullopt};
+           options.auto_bits ? view.gets : std::nullopt,
+           now->cost.reads()};
   if (now != &before) LogPlan(context, *plan, bits_before, before, *now);
 }
 
@@ -383,6 +384,14 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
   share.facts.level_count = view->level_count;
   share.facts.run_share = view->run_share;
   return share;
+}
+
+std::optional<TreePlan> TreeBudget::PlanOf(
+    const std::shared_ptr<const LiveTree>& tree) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const auto kept = plans_.find(tree);
+  if (kept == plans_.end() || kept->second.plan.reads == 0) return std::nullopt;
+  return kept->second.plan;
 }
 
 void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,

@@ -60,6 +60,7 @@ struct TreePlan {
   // The part of the cache that gets have, beside scans and compactions.
   double cache_share = 1;
   std::optional<GetRates> gets;  // Unset: not counted.
+  double reads = 0;              // A get's, as expected; 0: not planned.
 };
 
 class TreeBudget {
@@ -70,6 +71,10 @@ class TreeBudget {
                                     const FilterCost& cost,
                                     const RocksDbBudgetOptions& options,
                                     FileBudgetOptions file_options);
+
+  // The last plan for a live tree; nullopt before the first.
+  std::optional<TreePlan> PlanOf(
+      const std::shared_ptr<const LiveTree>& tree) const;
 
  private:
   // A database and a column family.
@@ -91,7 +96,7 @@ class TreeBudget {
                   const RocksDbBudgetOptions& options, double cache_bytes,
                   FilterBudgetOptions* budget);
 
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   // By database and column family: the number of levels it certainly has, from
   // recent files and from those before. Older numbers are forgotten, since
   // nothing reports that a database was closed, and another database's logger

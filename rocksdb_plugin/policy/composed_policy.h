@@ -16,6 +16,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -62,6 +63,10 @@ class ComposedPolicy final : public TextPolicy {
       const rdb::Slice& contents) const noexcept override;
 
   ComposedSetting SettingFor(const rdb::FilterBuildingContext& context) const;
+  std::optional<TreePlan> PlanOf(
+      const std::shared_ptr<const LiveTree>& tree) const {
+    return tree_.PlanOf(tree);
+  }
 
  private:
   using BuiltIn = std::unique_ptr<const rdb::FilterPolicy>;

@@ -48,6 +48,10 @@ class NativePolicy final : public TextPolicy {
 
   // With a budget, its setting for the SST; 0 builder_bits: no filter.
   FilterSetting SettingFor(const rdb::FilterBuildingContext& context) const;
+  std::optional<TreePlan> PlanOf(
+      const std::shared_ptr<const LiveTree>& tree) const {
+    return tree_.PlanOf(tree);
+  }
 
  private:
   absl::Status CheckTexts(const rdb::ConfigOptions& config,

@@ -6,9 +6,7 @@
 #include <string>
 
 #include "budget/budget_listener.h"
-#include "budget/database_id.h"
 #include "rocksdb/db.h"
-#include "rocksdb/filter_policy.h"
 #include "rocksdb/table_properties.h"
 
 namespace rowbloom::plugin {
@@ -35,11 +33,8 @@ BudgetTeller::BudgetTeller(rdb::DB* db, rdb::ColumnFamilyHandle* column_family)
 }
 
 std::shared_ptr<LiveTree> BudgetTeller::Tree() const {
-  const auto logger = db_->GetDBOptions().info_log;
-  if (listener_ == nullptr || logger == nullptr) return nullptr;
-  return LiveTrees::Find(
-      OpenDatabase<rdb::FilterBuildingContext>(logger.get(), db_->GetName()),
-      column_family_->GetName());
+  if (listener_ == nullptr) return nullptr;
+  return LiveTrees::Find(*db_, *column_family_);
 }
 
 void BudgetTeller::LearnFilters(const LiveFiles& files) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -13,6 +14,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "budget/live_tree.h"
+#include "budget/tree_budget.h"
 #include "policy/composed_policy.h"
 #include "policy/filter_info.h"
 #include "policy/native_policy.h"
@@ -39,11 +41,14 @@ using plugin::FilterEstimator;
 using plugin::kMetadataSize;
 using plugin::LiveFile;
 using plugin::LiveFiles;
+using plugin::LiveTree;
+using plugin::LiveTrees;
 using plugin::NativePolicy;
 using plugin::ReadListedProperties;
 using plugin::ReadSstProperties;
 using plugin::ReportBudgetOf;
 using plugin::SstPath;
+using plugin::TreePlan;
 
 namespace {
 
@@ -189,6 +194,23 @@ const rdb::FilterPolicy* PolicyOf(const rdb::Options& options) {
   return table == nullptr ? nullptr : table->filter_policy.get();
 }
 
+// nullopt without a plan, also if the policy makes none.
+std::optional<RocksDbBitsPlan> PlanOf(
+    const rdb::FilterPolicy& policy,
+    const std::shared_ptr<const LiveTree>& tree) {
+  std::optional<TreePlan> plan;
+  if (const auto* native = policy.CheckedCast<NativePolicy>()) {
+    plan = native->PlanOf(tree);
+  } else if (const auto* composed = policy.CheckedCast<ComposedPolicy>()) {
+    plan = composed->PlanOf(tree);
+  }
+  if (!plan.has_value()) return std::nullopt;
+  return RocksDbBitsPlan{plan->bits_per_key,  plan->mode == BudgetMode::kFixed,
+                         plan->reads,         plan->gets.has_value(),
+                         plan->missing_share, plan->zipf_exponent,
+                         plan->cache_share};
+}
+
 double BitsPerKey(uint64_t bytes, uint64_t keys) {
   return keys == 0 ? 0
                    : 8 * static_cast<double>(bytes) / static_cast<double>(keys);
@@ -331,6 +353,9 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
   if (!report.ok()) return report;
   for (RocksDbBudgetFile& file : report->files) {
     file.path = SstPath(options.env, file.path);
+  }
+  if (const auto tree = LiveTrees::Find(*db, *column_family)) {
+    report->plan = PlanOf(*PolicyOf(options), tree);
   }
   return report;
 }

@@ -23,6 +23,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -91,6 +92,18 @@ struct RocksDbBudgetLevel {
   FilterStatsSnapshot observed;      // All 0 without FilterStats.
 };
 
+// The bits that auto_bits or total_memory_bytes (rocksdb_budget_options.h) give
+// to new SSTs, and the gets that they are planned for.
+struct RocksDbBitsPlan {
+  double bits_per_key = 0;
+  bool is_same_in_all_runs = false;
+  double reads_per_get = 0;    // Data and filter blocks, as expected.
+  bool has_counts = false;     // False: gets are assumed, not counted.
+  double missing_share = 0.5;  // A get that a memtable answers does not count.
+  double zipf_exponent = 0;    // Popularity of keys; 0: all alike.
+  double cache_share = 1;      // The rest is taken by scans and compactions.
+};
+
 struct RocksDbBudgetReport {
   std::string column_family;
   std::string filter;  // FilterCost::name() of the optimum.
@@ -100,6 +113,8 @@ struct RocksDbBudgetReport {
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
   TreeWaste waste;  // Its runs are SSTs of level 0, newest first, and levels.
+  // Set once the policy of an open database has planned for this tree.
+  std::optional<RocksDbBitsPlan> plan;
 };
 
 // Reports on the live SSTs by their properties: no filter is read. Rates are

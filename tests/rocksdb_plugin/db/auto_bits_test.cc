@@ -16,6 +16,7 @@
 #include "rocksdb/env.h"
 #include "rocksdb/statistics.h"
 #include "rocksdb_plugin/budget_db.h"
+#include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
 
 namespace rowbloom::testing {
@@ -120,6 +121,15 @@ TEST_P(DbAutoBits, FollowTheShareOfAbsentKeysAndComeBack) {
   EXPECT_LT(db_.Bits(), 6.5);
   db_.Live(1);
   EXPECT_GT(db_.Bits(), 10);
+
+  const auto report =
+      ReportRocksDbBudget(db_.get(), db_.get()->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(report->plan.has_value());
+  EXPECT_GT(report->plan->bits_per_key, 10);
+  EXPECT_GT(report->plan->reads_per_get, 0);
+  EXPECT_TRUE(report->plan->has_counts);
+  EXPECT_GT(report->plan->missing_share, 0.9);
 
   // `rowbloom advise` looks for these words.
   std::string log;

@@ -71,6 +71,7 @@ TEST_P(DbBudgetReportOfLevels, SumsUpWhatIsLive) {
   Grow(&db, 31);
   const RocksDbBudgetReport report = ReportOf(db);
   EXPECT_EQ(report.filter, "compact");
+  EXPECT_FALSE(report.plan.has_value());
   const BudgetDb::Filters filters = db.Measure();
   EXPECT_EQ(report.key_count, filters.key_count);
   EXPECT_NEAR(report.waste.bits_per_key, filters.bits_per_key, 0.01);
