@@ -24,6 +24,7 @@ RowFilterReader::RowFilterReader(const rdb::Slice& contents) noexcept {
   key_codec_ = info->key_codec;
   key_level_count_ = KeyLevelCount(info->bloom_type, key_codec_);
   has_column_prefix_ = HasColumnPrefix(key_codec_);
+  has_whole_keys_ = key_codec_ == KeyCodec::WholeKey();
 }
 
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline std::optional<std::string_view>
@@ -37,9 +38,19 @@ RowFilterReader::Asked(const rdb::Slice& slice) const {
   return AskedPrefix(key_level_count_, key_codec_, entry);
 }
 
-bool RowFilterReader::MayMatch(const rdb::Slice& entry) noexcept {
+ABSL_ATTRIBUTE_NOINLINE bool RowFilterReader::MayMatchPrefix(
+    const rdb::Slice& entry) const {
   const std::optional<std::string_view> asked = Asked(entry);
   return !asked.has_value() || view_.MayContain(DigestBytes(*asked));
+}
+
+bool RowFilterReader::MayMatch(const rdb::Slice& entry) noexcept {
+  // Gets of whole keys outside of scans, which are most, look for no prefix.
+  const bool asks_for_all = has_whole_keys_ &&
+                            ScanQuestion::OfThisThread() == nullptr &&
+                            !IsBoundOfColumn(ViewOf(entry));
+  return asks_for_all ? view_.MayContain(DigestBytes(ViewOf(entry)))
+                      : MayMatchPrefix(entry);
 }
 
 void RowFilterReader::MayMatch(int count, rdb::Slice** entries,

@@ -35,11 +35,13 @@ class RowFilterReader final : public rdb::FilterBitsReader {
  private:
   // The filter key to ask for; none if the filter cannot deny the entry.
   std::optional<std::string_view> Asked(const rdb::Slice& entry) const;
+  bool MayMatchPrefix(const rdb::Slice& entry) const;
 
   FilterView view_;  // Answers "maybe" until the bytes are checked.
   KeyCodec key_codec_ = KeyCodec::Ordered();
   size_t key_level_count_ = 1;
   bool has_column_prefix_ = true;
+  bool has_whole_keys_ = false;
 };
 
 }  // namespace rowbloom::plugin
