@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
@@ -21,6 +22,7 @@
 #include "util/coding.h"
 #include "util/digest.h"
 #include "util/engine_call.h"
+#include "util/last_bytes.h"
 
 namespace rowbloom {
 
@@ -118,9 +120,18 @@ class FilterBlockWriter::Impl {
   std::string_view tail() const { return tail_; }
 
  private:
-  absl::Status OutOfOrder(std::string_view row,
-                          std::optional<std::string_view> qualifier) const;
-  void AddKey(const FilterKey& key);
+  void RefuseOrder(std::string_view row, std::string_view qualifier,
+                   bool has_qualifier);
+  void AddKey(const block::StoredKey& key, KeyDigest digest) {
+    if (open_chunk_key_.empty()) OpenChunk(key);
+    builder_->Add(mixer_.has_secret() ? mixer_.Mix(digest) : digest);
+    if (builder_->key_count() >= max_keys_per_chunk_) CloseChunkAfter(key);
+  }
+  void AddRow(std::string_view row, KeyDigest digest) {
+    AddKey({row, {}, false}, digest);
+  }
+  void OpenChunk(const block::StoredKey& first);
+  void CloseChunkAfter(const block::StoredKey& last);
   // Adds the prefixes of a new row that the row before it does not have.
   void AddPrefixes(std::string_view row);
   // The key that stands for the open chunk, whose first key is `first`.
@@ -152,28 +163,31 @@ class FilterBlockWriter::Impl {
   uint64_t chunk_count_ = 0;
   uint64_t saturated_keys_ = 0;
   uint64_t size_bytes_ = 0;
-  std::string last_row_;
+  util::LastBytes last_row_;
+  KeyDigest last_row_digest_;  // With ROWCOL.
   // The longest prefix of the last row, if it has one for each key level; else
   // 0.
   size_t whole_prefix_size_ = 0;
-  std::string last_qualifier_;
-  std::string open_chunk_key_;         // Encoded as in the index.
+  util::LastBytes last_qualifier_;
+  std::string open_chunk_key_;         // As in the index; empty before it.
   std::string closed_chunk_last_key_;  // The previous chunk's, likewise.
   std::string index_;
   std::string first_chunk_;  // If it is tiny.
   std::string tail_;
 };
 
-absl::Status FilterBlockWriter::Impl::OutOfOrder(
-    std::string_view row, std::optional<std::string_view> qualifier) const {
+ABSL_ATTRIBUTE_NOINLINE void FilterBlockWriter::Impl::RefuseOrder(
+    std::string_view row, std::string_view qualifier, bool has_qualifier) {
   std::optional<std::string_view> last_qualifier;
   if (options_.bloom_type == BloomType::kRowCol) {
-    last_qualifier = last_qualifier_;  // Other types keep none.
+    last_qualifier = last_qualifier_.view();  // Other types keep none.
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("cell ", cell_count_, " (", PrintableCell(row, qualifier),
+  status_ = absl::InvalidArgumentError(
+      absl::StrCat("cell ", cell_count_, " (",
+                   PrintableCell(row, has_qualifier ? std::optional(qualifier)
+                                                    : std::nullopt),
                    ") is out of order: it follows ",
-                   PrintableCell(last_row_, last_qualifier)));
+                   PrintableCell(last_row_.view(), last_qualifier)));
 }
 
 void FilterBlockWriter::Impl::Add(std::string_view row,
@@ -186,55 +200,59 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
   const bool first = cell_count_ == 0;
   // ROW and ROWPREFIX do not look at qualifiers, nor at their order.
   const bool by_column = options_.bloom_type == BloomType::kRowCol;
-  const bool has_qualifier = known == nullptr || known->has_qualifier();
-  RB_CHECK(known == nullptr || !known->is_prefix(),
-           "FilterBlockWriter::Add() was given a FilterKey::Prefix(); add "
-           "whole rows, with FilterOptions::key_codec");
-  RB_CHECK(!by_column || has_qualifier,
-           "FilterBlockWriter::Add() was given a key without a qualifier; "
-           "bloom type ROWCOL needs keys of FilterKey::RowCol()");
+  if (known != nullptr) {
+    RB_CHECK(!known->is_prefix(),
+             "FilterBlockWriter::Add() was given a FilterKey::Prefix(); add "
+             "whole rows, with FilterOptions::key_codec");
+    RB_CHECK(!by_column || known->has_qualifier(),
+             "FilterBlockWriter::Add() was given a key without a qualifier; "
+             "bloom type ROWCOL needs keys of FilterKey::RowCol()");
+  }
   // The order relative to the previous cell: by row, then by (row, qualifier).
-  const int row_order = first ? 1 : row.compare(last_row_);
+  const int row_order = first ? 1 : -last_row_.Compare(row);
   const int cell_order = row_order != 0 || !by_column
                              ? row_order
-                             : qualifier.compare(last_qualifier_);
+                             : -last_qualifier_.Compare(qualifier);
   if (cell_order < 0) {
-    status_ = OutOfOrder(
-        row, has_qualifier ? std::optional(qualifier) : std::nullopt);
+    RefuseOrder(row, qualifier, known == nullptr || known->has_qualifier());
     return;
   }
   ++cell_count_;
   if (cell_order == 0) return;
   const bool new_row = row_order > 0;
   if (new_row && options_.key_codec.has_value()) AddPrefixes(row);
+  const auto row_digest = [&] {
+    return known != nullptr ? known->row_digest() : DigestBytes(row);
+  };
   switch (options_.bloom_type) {
     case BloomType::kNone:
       break;
     case BloomType::kRow:
-      AddKey(known != nullptr ? known->row_key() : FilterKey::Row(row));
+      AddRow(row, row_digest());
       break;
     case BloomType::kRowCol: {
-      const FilterKey row_key =
-          known != nullptr ? known->row_key() : FilterKey::Row(row);
-      if (new_row && AddsRowKeys()) AddKey(row_key);
-      AddKey(known != nullptr ? *known : FilterKey::RowCol(row_key, qualifier));
+      if (new_row) last_row_digest_ = row_digest();
+      if (new_row && AddsRowKeys()) AddRow(row, last_row_digest_);
+      AddKey({row, qualifier, true},
+             known != nullptr ? known->digest()
+                              : DigestColumn(last_row_digest_, qualifier));
       break;
     }
     case BloomType::kRowPrefixFixedLength: {
       const size_t size = options_.prefix_length_bytes;
       const std::string_view prefix = row.substr(0, size);
-      if (first || prefix != std::string_view(last_row_).substr(0, size)) {
-        AddKey(FilterKey::Row(prefix));
+      if (first || prefix != last_row_.view().substr(0, size)) {
+        AddRow(prefix, DigestBytes(prefix));
       }
       break;
     }
   }
-  if (new_row) last_row_.assign(row);
-  if (by_column) last_qualifier_.assign(qualifier);
+  if (new_row) last_row_.Assign(row);
+  if (by_column) last_qualifier_.Assign(qualifier);
 }
 
 void FilterBlockWriter::Impl::AddPrefixes(std::string_view row) {
-  const std::string_view last = last_row_;
+  const std::string_view last = last_row_.view();
   const auto both_have_prefix = [&](size_t size) {
     return row.substr(0, size) == last.substr(0, size);
   };
@@ -251,19 +269,21 @@ void FilterBlockWriter::Impl::AddPrefixes(std::string_view row) {
     if (both_have_prefix(size) || (size == row.size() && AddsRowKeys())) {
       continue;
     }
-    AddKey(FilterKey::Row(row.substr(0, size)));
+    const std::string_view prefix = row.substr(0, size);
+    AddRow(prefix, DigestBytes(prefix));
   }
 }
 
-void FilterBlockWriter::Impl::AddKey(const FilterKey& key) {
-  if (builder_->key_count() == 0) {
-    block::AppendKey(IndexKey(block::StoredKeyOf(key)), &open_chunk_key_);
-  }
-  builder_->Add(mixer_.has_secret() ? mixer_.Mix(key.digest()) : key.digest());
-  if (builder_->key_count() < max_keys_per_chunk_) return;
+ABSL_ATTRIBUTE_NOINLINE void FilterBlockWriter::Impl::OpenChunk(
+    const block::StoredKey& first) {
+  block::AppendKey(IndexKey(first), &open_chunk_key_);
+}
+
+ABSL_ATTRIBUTE_NOINLINE void FilterBlockWriter::Impl::CloseChunkAfter(
+    const block::StoredKey& last) {
   CloseChunk();
   closed_chunk_last_key_.clear();
-  block::AppendKey(block::StoredKeyOf(key), &closed_chunk_last_key_);
+  block::AppendKey(last, &closed_chunk_last_key_);
 }
 
 block::StoredKey FilterBlockWriter::Impl::IndexKey(
@@ -302,12 +322,12 @@ void FilterBlockWriter::Impl::Append(std::string_view bytes) {
 
 block::StoredKey FilterBlockWriter::Impl::LastKey() const {
   block::StoredKey key;
-  key.row = last_row_;
+  key.row = last_row_.view();
   if (options_.bloom_type == BloomType::kRowPrefixFixedLength) {
     key.row = key.row.substr(0, options_.prefix_length_bytes);
   }
   key.has_qualifier = options_.bloom_type == BloomType::kRowCol;
-  key.qualifier = last_qualifier_;
+  key.qualifier = last_qualifier_.view();
   return key;
 }
 

@@ -32,6 +32,11 @@ KeyDigest DigestBytes(std::string_view bytes) {
   return KeyDigest{XXH3_64bits(data, size)};
 }
 
+KeyDigest DigestColumn(KeyDigest row, std::string_view qualifier) {
+  return KeyDigest{
+      XXH3_64bits_withSeed(qualifier.data(), qualifier.size(), row.value)};
+}
+
 FilterKey FilterKey::Row(std::string_view row) {
   FilterKey key;
   key.row_ = row;
@@ -45,10 +50,8 @@ FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier) {
 }
 
 FilterKey FilterKey::RowCol(const FilterKey& row, std::string_view qualifier) {
-  return RowCol(
-      row.row_, qualifier, row.row_digest_,
-      KeyDigest{XXH3_64bits_withSeed(qualifier.data(), qualifier.size(),
-                                     row.row_digest_.value)});
+  return RowCol(row.row_, qualifier, row.row_digest_,
+                DigestColumn(row.row_digest_, qualifier));
 }
 
 FilterKey FilterKey::RowCol(std::string_view row, std::string_view qualifier,

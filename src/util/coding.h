@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <string_view>
 
@@ -29,24 +30,39 @@ inline void StoreFixed(T value, char* out) {
   }
 }
 
-// Compilers turn this loop into one load on little-endian machines.
+template <typename T>
+inline T SwapBytes(T value) {
+  if constexpr (sizeof(T) == sizeof(uint64_t)) {
+    return static_cast<T>(__builtin_bswap64(value));
+  } else if constexpr (sizeof(T) == sizeof(uint32_t)) {
+    return static_cast<T>(__builtin_bswap32(value));
+  } else if constexpr (sizeof(T) == sizeof(uint16_t)) {
+    return static_cast<T>(__builtin_bswap16(value));
+  } else {
+    static_assert(sizeof(T) == 1);
+    return value;
+  }
+}
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+inline constexpr bool kIsLittleEndian = true;
+#else
+inline constexpr bool kIsLittleEndian = false;
+#endif
+
+// In the midst of loops, compilers do not see that a loop over bytes is a load.
 template <typename T>
 inline T LoadFixed(const char* bytes) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < sizeof(T); ++i) {
-    value |= static_cast<uint64_t>(static_cast<unsigned char>(bytes[i]))
-             << (8 * i);
-  }
-  return static_cast<T>(value);
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return kIsLittleEndian ? value : SwapBytes(value);
 }
 
 template <typename T>
 inline T LoadBigEndian(const char* bytes) {
-  uint64_t value = 0;
-  for (size_t i = 0; i < sizeof(T); ++i) {
-    value = value << 8 | static_cast<unsigned char>(bytes[i]);
-  }
-  return static_cast<T>(value);
+  T value;
+  std::memcpy(&value, bytes, sizeof(T));
+  return kIsLittleEndian ? SwapBytes(value) : value;
 }
 
 template <typename T>

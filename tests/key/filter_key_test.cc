@@ -25,6 +25,7 @@ TEST(FilterKey, OfKnownDigestsIsTheOneThatWasHashed) {
   const FilterKey hashed = FilterKey::RowCol("row", "q");
   const FilterKey known =
       FilterKey::RowCol("row", "q", hashed.row_digest(), hashed.digest());
+  EXPECT_EQ(DigestColumn(DigestBytes("row"), "q"), hashed.digest());
   EXPECT_EQ(known.Compare(hashed), 0);
   EXPECT_EQ(known.digest(), hashed.digest());
   EXPECT_EQ(known.row_digest(), hashed.row_digest());
