@@ -16,7 +16,6 @@
 #include "rowbloom/digest_secret.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
-#include "util/coding.h"
 
 namespace rowbloom::block {
 
@@ -189,7 +188,12 @@ class ChunkIndex {
   }
   // Eight bytes as a number that orders as they do.
   static uint64_t Word(std::string_view bytes, size_t at) {
-    return util::LoadBigEndian<uint64_t>(bytes.data() + at);
+    uint64_t value;
+    std::memcpy(&value, bytes.data() + at, sizeof(value));
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+    value = __builtin_bswap64(value);
+#endif
+    return value;
   }
   // Find() by whole keys, for a key that has the common prefix.
   Location FindAmong(const StoredKey& key) const;
