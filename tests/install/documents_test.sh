@@ -91,7 +91,10 @@ make_debian() {
     [ ! -e "$file" ] || sources+=("$file")
   done
   rm -rf "$root"
-  mmdebstrap --variant=apt --include="$packages" "" "$root" "${sources[@]}"
+  # Nobody needs it after a crash, nor reads its manuals.
+  mmdebstrap --variant=apt --include="$packages" \
+    --dpkgopt=force-unsafe-io --dpkgopt='path-exclude=/usr/share/doc/*' \
+    --dpkgopt='path-exclude=/usr/share/man/*' "" "$root" "${sources[@]}"
 }
 
 # in_debian DIRECTORY COMMANDS: runs the commands without this environment's

@@ -123,14 +123,18 @@ by_pkg_config() {
     "$prefix.$package.$compiler" "$@"
 }
 
+# The headers are those of the static libraries, which were compiled in each
+# standard.
 consumers() {
-  local prefix=$1 kind=$2 compiler
+  local prefix=$1 kind=$2 compiler standards=(-std=c++17)
+  [ "$kind" = shared ] ||
+    standards+=("-std=c++17 $no_frills" -std=c++20 "-std=c++20 $no_frills")
   for compiler in g++ clang++; do
     way "$kind: find_package, $compiler" by_find_package "$prefix" "$compiler"
     way "$kind: pkg-config, $compiler" \
       by_pkg_config "$prefix" "$compiler" rowbloom consumer.cc \
       "-std=c++17 -Wall -Wextra -Wpedantic -Werror $work/all_headers.cc" \
-      -std=c++17 "-std=c++17 $no_frills" -std=c++20 "-std=c++20 $no_frills"
+      "${standards[@]}"
     way "$kind: under sanitizers, $compiler" under_sanitizers \
       "$prefix" "$compiler"
   done
