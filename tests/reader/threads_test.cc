@@ -66,7 +66,7 @@ TEST(FilterReaderThreads, AfterConcurrentMissesAnEvictedChunkIsLoadedAgain) {
   const auto reader = file.Open(testing::CachedIn(cache));
   const std::string row = NumberedRow(10);
   const FilterKey key = FilterKey::Row(row);
-  constexpr int kRounds = 20000;
+  constexpr int kRounds = 5000;
   int round = 0;
   std::atomic<int> begun{0};
   std::atomic<int> done{0};
