@@ -466,6 +466,8 @@ def filter_bench(result):
     for title, pattern, counter in (
             ("lookup of absent strings", "lookup/absent/strings/(.+)/(.+)",
              "time_per_lookup"),
+            ("lookup of present strings", "lookup/present/strings/(.+)/(.+)",
+             "time_per_lookup"),
             ("lookup of absent digests", "lookup/absent/digests/(.+)/(.+)",
              "time_per_lookup"),
             ("lookup of present digests", "lookup/present/digests/(.+)/(.+)",
@@ -590,6 +592,8 @@ SECTIONS = {
     "reads_kvrocks": ("Hashes and sets of Kvrocks", reads_kvrocks),
     "reads_mini_kv": ("An engine of one's own", reads_mini_kv),
     "filter_bench": ("Filters beside RocksDB's", filter_bench),
+    "filter_bench_debian": ("Filters beside those of Debian's RocksDB",
+                            filter_bench),
     "reader_precision": ("Precision by memory", reader_precision),
     "reader_harm": ("Loads that do not pay", reader_harm),
     "reader_ablation": ("Rules for loads", reader_ablation),
