@@ -10,8 +10,7 @@ import json
 
 from tables import SECTIONS as TITLES
 from tables import (LICENSE, RESULTS, distinct, get_kind, medians, mebibytes,
-                    number, pivot, policy, table, wasted,
-                    with_quartiles)
+                    number, pivot, policy, table, wasted)
 
 SECTIONS = []  # (title, result's name, function)
 def load(name):
@@ -56,21 +55,17 @@ def keys_wasted(name, **fields):
 @section("Wasted reads in a RocksDB tree", "reads_keys")
 def reads_keys(result):
     yield ("A budget for the whole tree saves most, with RocksDB's filters "
-           "(`composed_ribbon`) or rowbloom's (`compact_budget`). Without one "
-           "Ribbon of the same memory comes near to `compact`, which is "
-           "`rowbloom:10`; `rocksdb_ribbon_by_level` is as good as a budget, "
-           "with bits by hand for this one tree. Data blocks that 1,000 gets "
-           "read for nothing, all filters with 10 bits per key:")
+           "(`composed_ribbon`) or rowbloom's (`compact_budget`); so do bits "
+           "by hand for this one tree (`..._by_level`). `compact` is "
+           "`rowbloom:10`. Data blocks that 1,000 gets read for nothing, with "
+           "10 bits per key:")
     yield "![Data blocks read for nothing](images/wasted_reads.svg)"
     trees = {tree["tree"]: tree["runs"] for tree in result["reads"]["trees"]}
-    runs = (select(trees["leveled"], mix="uniform", cache_share=0) +
-            select(trees["leveled"], mix="uniform", cache_share=0.1,
-                   missing_share=[1, 0]) +
-            [{**run, "universal": ", universal tree"}
-             for run in select(trees["universal"], missing_share=1)])
+    runs = select(trees["leveled"], mix="uniform", cache_share=0)
     yield pivot([run for run in runs if run["policy"] not in (
-        "blocked_bloom_budget", "fast_budget")], "policy", policy,
-                lambda run: get_kind(run) + run.get("universal", ""), wasted)
+        "blocked_bloom", "blocked_bloom_budget", "fast", "fast_budget")],
+                "policy", policy,
+                get_kind, wasted)
 
 
 @section("Memory for equal reads", "reads_memory")
@@ -79,17 +74,20 @@ def reads_memory(result):
     equal = {row["policy"]: row["bits_per_key"]
              for row in memory["equal_reads"]}
     yield ("For equal reads a budget takes about half the memory of RocksDB's "
-           "Bloom and four fifths of Ribbon's; where gets find their keys, any "
-           "bits by level take about a fifth. The bits per key that waste as "
-           "few reads as `rocksdb_bloom` with 10, and the wasted reads of "
-           "1,000 absent gets with 6 and with 10:")
+           "Bloom and four fifths of Ribbon's; where gets find their keys, a "
+           "fifth of Bloom's. Bits per key that waste as few reads as "
+           "`rocksdb_bloom` with 10, and wasted reads of 1,000 absent gets "
+           "with 6 and 10:")
     absent = select(memory["runs"], missing_share=1)
-    names = {"absent": 0, "half absent": 1, "present": 2}
+    names = {"absent": 0, "present": 2}
     rows = []
     for name, bits in equal.items():
+        if name == "compact_hits_only":
+            continue
         at = {round(run["bits_per_key"]): number(wasted(run))
               for run in select(absent, policy=name)}
-        rows.append([f"`{name}`", *map(number, bits), at.get(6, "-"),
+        rows.append([f"`{name}`", *(number(bits[i]) for i in names.values()),
+                     at.get(6, "-"),
                      at.get(10, "-")])
     yield table(["policy", *(f"equal, {name}" for name in names),
                  "wasted at 6", "wasted at 10"], rows)
@@ -126,20 +124,19 @@ def reads_phases(result):
                      phase="refreshed")
     best_of_all = min(fixed, key=lambda name: mean(fixed[name].values()))
     yield ("`rowbloom:auto` (`compact_auto`) needs no number and has the "
-           "fewest reads over all workloads together: "
+           "fewest reads over all workloads: "
            f"{mean(reads['compact_auto'].values()):.2f} of an operation, "
            f"where the best of {len(fixed)} fixed settings, `{best_of_all}`, "
            f"has {mean(fixed[best_of_all].values()):.2f}. It loses where all "
-           "gets are absent, to whichever filters have the most bits, and "
-           "SSTs keep the bits that they were written with: after a change of "
-           "workload, with binary keys, the first round of `half_absent` takes "
-           f"{first['first']['reads']:.2f} reads, and "
-           f"{first['adapted']['reads']:.2f} when compactions have rewritten "
-           "the data. `RefreshRocksDbFilters` does so at once (`refreshed`: "
-           f"{refreshed['first']['reads']:.2f} before, "
+           "gets are absent, to filters with the most bits. SSTs keep the "
+           "bits that they were written with: the first round of "
+           f"`half_absent` takes {first['first']['reads']:.2f} reads (binary "
+           f"keys), and {first['adapted']['reads']:.2f} once compactions have "
+           "rewritten the data. `RefreshRocksDbFilters` does so at once "
+           f"(`refreshed`: {refreshed['first']['reads']:.2f} before, "
            f"{refreshed['adapted']['reads']:.2f} after). Reads of data, "
-           "filters and indexes of an operation, in one cache of 2% of the "
-           "data, means of binary keys and URLs, and the bits that `auto` "
+           "filters and indexes of an operation in one cache of 2% of the "
+           "data, means of binary keys and URLs; bits are those that `auto` "
            "chose for binary keys:")
     yield "![Reads of an operation by workload](images/auto_phases.svg)"
     rows = []
@@ -149,20 +146,19 @@ def reads_phases(result):
                     phase=phase)["bits_per_key"]
         rows.append([phase, f"{bits:.1f}",
                      *(f"{reads[name][phase]:.3f}" for name in PHASES),
-                     f"{fixed[best][phase]:.3f} (`{best}`)",
-                     f"{reads['compact_auto'][phase] / fixed[best][phase]:.2f}"
-                     ])
+                     f"{fixed[best][phase]:.3f} (`{best}`)"])
     rows.append(["mean", "", *(f"{mean(reads[name].values()):.3f}"
                                for name in PHASES),
                  f"{mean(fixed[best_of_all].values()):.3f} "
-                 f"(`{best_of_all}`)", ""])
+                 f"(`{best_of_all}`)"])
     yield table(["workload", "bits", "auto",
                  *(name.removeprefix("rocksdb_") for name in PHASES[1:]),
-                 "best fixed", "auto / best"], rows)
+                 "best fixed"], rows)
 
-TIMED = ["none", "rocksdb_bloom:10", "rocksdb_bloom:16", "rocksdb_ribbon:10",
+
+TIMED = ["rocksdb_bloom:10", "rocksdb_bloom:16", "rocksdb_ribbon:10",
          "composed_ribbon:10", "compact:7", "compact_budget:10",
-         "compact_budget:4", "compact_budget:2"]
+         "compact_budget:4"]
 
 
 @section("Time of gets in one memory", "reads_time", "reads_time_large",
@@ -180,41 +176,48 @@ def reads_time(small, large, threads):
         small["time"]["runs"], workload="half_absent")}
     ratio = {(run["filter"], run["workload"]): run["throughput_ratio"]
              for run in small["time"]["runs"]}
+
+    def of_large(name, workload):
+        return only(large["time"]["runs"], filter=name,
+                    workload=workload)["throughput_ratio"]
     yield ("Where filters and data share a cache of 2% of the data, the number "
            "of bits matters more than the kind of filter: `compact_budget:4` "
            f"does {ratio['compact_budget:4', 'half_absent']:.2f} times what "
-           "Bloom with 10 bits does if half the gets are absent, "
+           "`rocksdb_bloom:10` does if half the gets are absent, "
            f"{ratio['compact_budget:4', 'ycsb_c']:.2f} times in YCSB's C, but "
            f"{ratio['compact_budget:4', 'absent']:.2f} times if all are "
            "absent. Bloom and Ribbon with 6 bits were not timed; `compact:7` "
            "has the size and rate of `NewRibbonFilterPolicy(10)`. Operations "
-           "a second, as multiples of those with `rocksdb_bloom:10` in the "
-           "same rounds (medians; 2 threads, direct reads):")
+           "a second by those of `rocksdb_bloom:10`, medians, 2 threads:")
     yield "![Throughput by filter](images/get_time.svg)"
     yield ratios(select(small["time"]["runs"], filter=TIMED),
-                 ["absent", "half_absent", "present", "ycsb_c", "ycsb_b",
-                  "mixgraph", "scans"])
+                 ["absent", "half_absent", "ycsb_c", "mixgraph", "scans"])
     yield (f"The 99th percentile of `half_absent` is "
            f"{half['compact_budget:4']:.0f} us with `compact_budget:4`, "
            f"{half['rocksdb_bloom:10']:.0f} with `rocksdb_bloom:10`. With 1 to "
            "16 threads and both of RocksDB's caches `compact_budget:4` does "
-           f"{min(many):.2f} to {max(many):.2f} times as much. In a cache of "
-           "10% of the data there is room for all filters, and only absent "
-           "gets gain:")
-    yield ratios(select(large["time"]["runs"], filter=[
-        "rocksdb_ribbon:10", "compact_budget:10", "compact_budget:4"]),
-                 ["absent", "half_absent", "present", "ycsb_c", "mixgraph"])
+           f"{min(many):.2f} to {max(many):.2f} times as much. A cache of 10% "
+           "of the data has room for all filters, and only absent gets gain: "
+           f"{of_large('compact_budget:10', 'absent'):.2f} times with "
+           "`compact_budget:10`, "
+           f"{of_large('rocksdb_ribbon:10', 'absent'):.2f} with Ribbon, "
+           f"{of_large('compact_budget:4', 'absent'):.2f} with "
+           "`compact_budget:4`.")
 
 
 @section("Reads of gets with total_memory_bytes", "reads_time_policy")
 def reads_time_policy(result):
-    runs = result["time"]["runs"]
+    reads = {(run["filter"], run["workload"]):
+             run["data_reads"] + run["filter_reads"] + run["index_reads"]
+             for run in result["time"]["runs"]}
     yield ("Told the capacity of the cache and the share of absent keys, the "
            "policy reads as little as the best of the fixed bits, or less. "
-           "Blocks of data, filters and indexes that an operation reads:")
-    yield pivot(runs, "filter", filter_name, lambda run: run["workload"],
-                lambda run: run["data_reads"] + run["filter_reads"]
-                + run["index_reads"], "{:.3f}".format)
+           "Blocks of data, filters and indexes that an operation reads with "
+           "it and with Bloom of 10 bits: " + ", ".join(
+               "{:.3f} and {:.3f} in {}".format(
+                   reads["compact_total_memory", workload],
+                   reads["rocksdb_bloom:10", workload], f"`{workload}`")
+               for workload in ("absent", "half_absent", "ycsb_c")) + ".")
 
 
 @section("Trees that grow", "reads_grow")
@@ -227,7 +230,10 @@ def reads_grow(result):
            f"{listened:.1f} bits per key, where {most:.1f} without, for 10 "
            "that were asked. The most bits at any time, and wasted reads of "
            "1,000 absent gets, in trees with static level bytes:")
-    yield pivot(select(result["grow"], dynamic_level_bytes=False), "policy",
+    yield pivot(select(result["grow"], dynamic_level_bytes=False, inserts=[
+        "random", "append", "two_ranges"], policy=[
+            "composed_ribbon", "composed_listener", "compact_budget",
+            "compact_listener"]), "policy",
                 policy, lambda run: run["inserts"], lambda run: run,
                 lambda run: "{:.1f}; {}".format(
                     run["most_bits_per_key"],
@@ -241,9 +247,9 @@ def reads_cpu(result):
             for run in entries["policies"]}
     yield ("`compact` costs compactions {:.0%} to {:.0%} of processor time, "
            "and with a budget up to {:.0%}, where Ribbon costs up to {:.0%}; "
-           "puts, too, are slower with a budget. As multiples of "
-           "`rocksdb_bloom`, medians and quartiles, by bytes of an "
-           "entry:".format(
+           "puts, too, are slower with a budget. Multiples of "
+           "`rocksdb_bloom` by bytes of an entry, medians; from 116 bytes on "
+           "the quartiles, in all tables, are wide:".format(
                min(v for (p, _), v in cost.items() if p == "compact") - 1,
                max(v for (p, _), v in cost.items() if p == "compact") - 1,
                max(v for (p, _), v in cost.items() if p in (
@@ -254,21 +260,22 @@ def reads_cpu(result):
     for entries in result["cpu"]["compactions"]:
         for run in entries["policies"]:
             rows.setdefault(policy(run), []).append(
-                with_quartiles(run, "cpu_seconds_ratio"))
+                f"{run['cpu_seconds_ratio']:.2f}")
     for run in result["cpu"]["puts"]:
-        rows[policy(run)].append(with_quartiles(run, "puts_per_second_ratio"))
+        rows[policy(run)].append(f"{run['puts_per_second_ratio']:.2f}")
     yield table(["policy", *(f"{entries['entry_bytes']} bytes"
                              for entries in result["cpu"]["compactions"]),
-                 "puts a second"], [[name, *row] for name, row in rows.items()])
+                 "puts a second"], [
+                     [name, *row] for name, row in rows.items()
+                     if name not in ("`none`", "`rocksdb_bloom`")])
 
 
 @section("Rows and columns in RocksDB", "reads_rows")
 def reads_rows(result):
     yield ("A filter of rows and cells saves the reads of absent columns that "
-           "one of rows alone lets through. RocksDB's filters do the same once "
-           "they have a prefix extractor for the row, as here: at equal bytes "
-           "its Bloom reads as `rowcol`, its Ribbon nearly as "
-           "`rowcol_compact`. Data blocks that a get reads:")
+           "one of rows lets through. RocksDB's filters do the same with a "
+           "prefix extractor for the row, as here. Data blocks that a get "
+           "reads, filters of equal bytes:")
     yield pivot([run for run in select(result["runs"], mix="uniform")
                  if run["policy"] != "rowbloom_rowcol_fast"], "policy", policy,
                 lambda run: run["query"], lambda run: run["data_reads_per_get"])
@@ -277,9 +284,9 @@ def reads_rows(result):
 @section("Keys of many levels in RocksDB", "reads_levels")
 def reads_levels(result):
     yield ("One filter answers for every level of the key; a prefix Bloom "
-           "filter answers for the one level that was chosen, and is a "
-           "little smaller. Data blocks that a question for an absent prefix "
-           "reads, 10 bits for each filter key:")
+           "filter, a little smaller, for the one that was chosen. Data blocks "
+           "that a question for an absent prefix reads, 10 bits for each "
+           "filter key:")
     runs = [run for run in select(result["runs"], keys="events")
             if run["policy"] != "blocked_bloom"]
     yield pivot(runs, "policy", lambda run: (
@@ -290,15 +297,16 @@ def reads_levels(result):
 
 @section("Hashes and sets of Kvrocks", "reads_kvrocks")
 def reads_kvrocks(result):
-    yield ("With equal bytes `rowcol_compact` lists all fields of a key with "
-           "half the reads of the filters that Kvrocks has (`rocksdb_bloom`), "
-           "but a prefix extractor in Kvrocks (`..._rows`) does nearly the "
-           "same; fields that are there gain almost nothing. Data blocks of a "
-           "call, metadata and fields together:")
-    yield pivot(result["runs"], "policy", policy,
-                lambda run: run["call"].replace("_", " "),
-                lambda run: (run["metadata_reads_per_call"] +
-                             run["field_reads_per_call"]), "{:.3f}".format)
+    reads = {run["policy"]: run["metadata_reads_per_call"] +
+             run["field_reads_per_call"]
+             for run in select(result["runs"], call="whole_key")}
+    yield ("To list all fields of a key takes {:.2f} data blocks with the "
+           "filters that Kvrocks has, {:.2f} with a prefix extractor in "
+           "Kvrocks, and {:.2f} with `rowcol_compact` of equal bytes. "
+           "[kvrocks.md](kvrocks.md#what-it-saves) has the other "
+           "calls.".format(*(reads[name] for name in (
+               "rocksdb_bloom", "rocksdb_bloom_rows",
+               "rowbloom_rowcol_compact"))))
 
 
 @section("An engine of one's own", "reads_mini_kv")
@@ -313,9 +321,8 @@ def reads_mini_kv(result):
 
 
 FILTERS = ["rocksdb_bloom_10", "rocksdb_ribbon_10", "blocked_bloom_10",
-           "fast_10", "fast_10@avx2", "compact_0.957%", "compact_10",
-           "compact_10@avx2", "burr_8", "binary_fuse_8"]
-FEWER = [name for name in FILTERS if "@" not in name]
+           "fast_10", "compact_0.957%", "compact_10", "burr_8",
+           "binary_fuse_8"]
 
 
 def filter_times(result, pattern, counter, *keys):
@@ -336,52 +343,44 @@ def filters(result):
            "thirds of them; up to a million keys it costs 1.3 to 1.7 times as "
            "much to build (2.2 with AVX2) and up to 1.4 times as much to ask, "
            "where Ribbon, which is as small, costs 4 to 8 times as much to "
-           "build and 4 to 5 times to ask. `burr_8` and `binary_fuse_8` are "
-           "filters of other authors. Bits and rates of a million keys, and "
-           "times of absent strings as multiples of `rocksdb_bloom_10`, by "
-           "keys of the filter:")
-    times = [("lookup/absent/strings", "time_per_lookup"),
-             ("build/strings", "time_per_key")]
-    cells = [filter_times(result, *time, "3500", "100000", "10000000")
-             for time in times]
+           "build and 4 to 5 times to ask. It loses in batches and where keys "
+           "are present, and wins where a lookup waits for the one before. "
+           "`burr_8` and `binary_fuse_8` are by other authors. Bits and rates "
+           "are of a million keys. Times are multiples of `rocksdb_bloom_10`, "
+           "of absent strings and 100,000 keys where the column says nothing "
+           "else; from digests rowbloom hashes nothing, RocksDB 8 bytes:")
+    columns = [("lookup 100,000", "lookup/absent/strings", "100000"),
+               ("lookup 10 million", "lookup/absent/strings", "10000000"),
+               ("build 100,000", "build/strings", "100000"),
+               ("build 10 million", "build/strings", "10000000"),
+               ("present digest", "lookup/present/digests", "100000"),
+               ("dependent digest", "lookup/dependent/digests", "100000"),
+               ("batch of 32", "lookup/batch/strings", "100000")]
+    cells = [filter_times(result, pattern, "time_per_key" if pattern.startswith(
+        "build") else "time_per_lookup", keys) for _, pattern, keys in columns]
     yield table(["filter", "bits", "false positives",
-                 *(f"{what} {keys}" for what in ("lookup", "build")
-                   for keys in ("3,500", "100,000", "10 million"))],
+                 *(title for title, _, _ in columns)],
                 [[f"`{name}`", number(bits[name, key]),
-                  f"{rates[name, key]:.3%}", *cells[0][name], *cells[1][name]]
+                  f"{rates[name, key]:.3%}", *(cell[name][0] for cell in cells)]
                  for name in FILTERS])
-    yield ("`compact` loses in batches and where keys are present, for which "
-           "it reads every unit; it wins where a lookup waits for the one "
-           "before. The same with 100,000 keys (from digests rowbloom hashes "
-           "nothing, while RocksDB hashes 8 bytes):")
-    columns = {"present digest": "lookup/present/digests",
-               "absent digest": "lookup/absent/digests",
-               "dependent digest": "lookup/dependent/digests",
-               "batch of 32 strings": "lookup/batch/strings"}
-    cells = [filter_times(result, pattern, "time_per_lookup", "100000")
-             for pattern in columns.values()]
-    cells.append(filter_times(result, "block_cache/absent", "time_per_lookup",
-                              "700x100000"))
-    yield table(["filter", *columns, "700 filters together"],
-                [[f"`{name}`", *(cell[name][0] for cell in cells)]
-                 for name in FEWER])
 
 
 @section("Precision by memory", "reader_precision")
 def reader_precision(result):
     runs = [run for run in result["precision"]["runs"]
             if number(run["resident_bits_per_key"]) in
-            ("1", "2", "4", "6", "8", "10", "14")]
+            ("2", "6", "14")]
     optimum = {run["resident_bits_per_key"]: wasted(run)
                for run in select(runs, policy="optimum")}
     yield ("A reader that loads as many units as the cache has room for "
-           "(`late_bound`) wastes at most {:.0%} more reads than the optimum "
-           "at any size of the cache; whole filters (`whole_kept`) need room "
-           "for all, or must have been written for this memory. Wasted reads "
-           "of 1,000 gets of absent rows, by bits per key that the cache has "
-           "for filters of 14:".format(
+           "(`late_bound`) wastes at most {:.0%} more reads than the optimum; "
+           "whole filters (`whole_kept`) need room for all. Wasted reads of "
+           "1,000 gets of absent rows, by bits per key that the cache has for "
+           "filters of 14:".format(
                max(wasted(run) / optimum[run["resident_bits_per_key"]]
-                   for run in select(runs, policy="late_bound")) - 1))
+                   for run in select(result["precision"]["runs"],
+                                     policy="late_bound")
+                   if run["resident_bits_per_key"] in optimum) - 1))
     yield pivot(select(runs, policy=["late_bound", "whole_kept",
                                      "written_by_budget", "optimum"]),
                 "bits", lambda run: number(run["resident_bits_per_key"]),
@@ -396,12 +395,12 @@ def reader_harm(result):
     yield ("A reader that loads what pays never reads more than "
            f"{max(run['ratio'] for run in pays):.2f} times the bytes of no "
            "filters; one that loads on every miss, up to "
-           f"{max(run['ratio'] for run in always):.0f} times. The price: it "
-           "must learn first, so sweeps that ask each chunk 256 times read "
-           "more. Bytes read, divided by those of no filters, `compact` with "
-           "14 bits, by the cache's share of all filters:")
+           f"{max(run['ratio'] for run in always):.0f} times. But it must "
+           "learn first: sweeps that ask each chunk 256 times read more. Bytes "
+           "read by those of no filters, `compact` with 14 bits, by the "
+           "cache's share of all filters:")
     yield pivot(select(runs, policy="compact:bits_per_key=14",
-                       cache_percent=[1, 10, 100],
+                       cache_percent=[1, 100],
                        workload=["absent", "present_one_level", "sweep_256"]),
                 "gets, loading",
                 lambda run: f"{run['workload']}, {run['loading']}",
@@ -417,22 +416,20 @@ def reader_ablation(result):
         best = worst.setdefault(run["rule"], run)
         if run["without"] / run["with"] > best["without"] / best["with"]:
             worst[run["rule"]] = run
-    yield ("No rule can go. With each and without it, in the workload that "
-           "suffers most, bytes read by those of no filters if not said "
-           "otherwise: " + "; ".join(
-               f"`{run['rule']}` {number(run['with'])} and "
-               f"{number(run['without'])} ({run['workload']})"
-               for run in worst.values()) + ".")
+    yield ("Each rule is needed: without it, the workload that suffers most "
+           "reads, or takes, {:.1f} to {:,.0f} times as much.".format(
+               *(extreme(run["without"] / run["with"]
+                         for run in worst.values()) for extreme in (min, max))))
 
 
 @section("Hit rate of the cache", "cache")
 def cache(result):
     yield ("The segmented LRU of `NewShardedLruCache()` keeps hot chunks while "
-           "sweeps pass, and has more hits without them. Hits of hot chunks, "
-           "Zipf 0.99, by size of the cache, without sweeps and where half of "
-           "the accesses are sweeps of 1,000 chunks:")
+           "sweeps pass. Hits of hot chunks, Zipf 0.99, by size of the cache, "
+           "without sweeps and where half of the accesses are sweeps of 1,000 "
+           "chunks:")
     runs = [run for run in select(result["hit_rates"], zipf=0.99,
-                                  cache_percent=[1, 10, 50])
+                                  cache_percent=[1, 10])
             if not run["sweep_chunks"] or (
                 run["sweep_chunks"], run["sweep_percent"]) == (1000, 50)]
     yield pivot(runs, "cache", lambda run: f"{run['cache_percent']:g}%",
@@ -449,11 +446,10 @@ def nanoseconds(result, names, sizes):
 
 @section("Cost of a lookup through a reader", "reader_cost_bench")
 def reader_cost(result):
-    yield ("The search for the chunk and the cache cost more than the filter: "
-           "who knows the chunk asks its `FilterView`. A batch pays where the "
-           "filters are far larger than the processor's caches. Nanoseconds "
-           "of a lookup by bytes of the filters:")
-    sizes = ["262144", "8388608", "67108864"]
+    yield ("The search for the chunk and the cache cost more than the filter. "
+           "A batch pays where the filters are far larger than the processor's "
+           "caches. Nanoseconds of a lookup by bytes of the filters:")
+    sizes = ["262144", "67108864"]
     yield table(["lookup", *(f"{int(size):,}" for size in sizes)],
                 nanoseconds(result, [
                     f"{way}/{family}:bits_per_key=10"
@@ -466,8 +462,8 @@ def memory_sst(result):
     peaks = {(run["filter"], run["partitioned"]): mebibytes(run["peak_bytes"])
              for run in select(result["ssts"], keys=10000000, threads=1)}
     yield ("A writer takes as much memory as with RocksDB's Bloom, a third of "
-           "Ribbon's, and a fifth with partitioned filters. The most resident "
-           "MiB while an SST of 10 million keys is written, whole and "
+           "Ribbon's; partitioned filters take a fifth. The most resident MiB "
+           "while an SST of 10 million keys is written, whole and "
            "partitioned: " + ", ".join(
                f"`{name}` {peaks[name, False]} and {peaks[name, True]}"
                for name in ("rocksdb_bloom", "rocksdb_ribbon", "compact"))
@@ -522,23 +518,19 @@ def memfilter(result):
     gain = {keys: together[keys, "1"] / together[keys, "2"]
             for keys, _ in together}
     yield ("Take the `StandardFilter` where its limits allow it: it is faster "
-           "than libbloom at everything, while counting and scalable filters "
-           "cost up to seven times as much. Nanoseconds of a key with 1 and "
-           "8 million keys:")
+           "than libbloom at everything; counting and scalable filters cost "
+           "up to seven times as much. Nanoseconds of a key, of 8 million:")
     rows = [("libbloom", "key"), ("standard", "key"), ("standard", "digest"),
             ("concurrent", "digest"), ("counting", "digest"),
             ("scalable", "digest")]
-    yield table(["filter, given", *(f"{what} {keys}" for what in
-                                    ("add", "absent", "present")
-                                    for keys in ("1M", "8M"))],
+    yield table(["filter, given", "add", "absent", "present"],
                 [[f"`{name}`, {form}",
-                  *(number(1e9 * cells[f"{name}/{what}_{form}", keys])
-                    for what in ("add", "absent", "present")
-                    for keys in ("1000000", "8000000"))]
+                  *(number(1e9 * cells[f"{name}/{what}_{form}", "8000000"])
+                    for what in ("add", "absent", "present"))]
                  for name, form in rows])
-    yield ("Two threads add to a `ConcurrentFilter` " + ", ".join(
-        f"{times:.1f} times as fast with {int(keys):,} keys"
-        for keys, times in gain.items()) + " as one.")
+    yield ("Two threads add to a `ConcurrentFilter` "
+           f"{min(gain.values()):.1f} to {max(gain.values()):.1f} times as "
+           "fast as one.")
 
 
 @section("Chosen rows", "chosen_rows")
@@ -546,14 +538,13 @@ def chosen_rows(result):
     yield ("Who may choose rows can make `blocked_bloom` and `fast` answer "
            "\"maybe\" too often, and `compact` grow; a secret prevents all but "
            "the last, which takes rows of equal digests. False positives for "
-           "other rows, and bits a row, of 100,000 rows:")
-    yield pivot(select(result["runs"], filter_spec=[
+           "other rows; bits a row, of 100,000 rows without a secret:")
+    yield pivot(select(result["runs"], has_secret=False, filter_spec=[
         "blocked_bloom:bits_per_key=10", "fast:bits_per_key=8",
-        "fast:bits_per_key=10", "compact:bits_per_key=10"]), "filter, secret",
-                lambda run: (f"`{run['filter_spec']}`, "
-                             + ("yes" if run["has_secret"] else "no")),
+        "fast:bits_per_key=10", "compact:bits_per_key=10"]), "filter",
+                lambda run: f"`{run['filter_spec']}`",
                 lambda run: run["rows"],
-                lambda run: f"{run['fpr']:.2%}, {run['bits_per_row']:.1f} bits",
+                lambda run: f"{run['fpr']:.2%}; {run['bits_per_row']:.1f}",
                 str)
 
 
@@ -569,21 +560,14 @@ def hfile(result):
 
 @section("LevelDB", "leveldb_bench")
 def leveldb(result):
-    sizes = ["40", "160", "640", "2560"]
-    bits, rates = (medians(result, "rate/(.+)/(.+)", counter)
-                   for counter in ("bits_per_key", "fpr"))
     times = medians(result, "lookup/(.+)/(.+)", "time_per_lookup")
     yield ("LevelDB has a filter for every 2 KiB of data. `fast` and "
-           "`compact` have fewer false positives than its own, but all of "
-           "rowbloom's are larger with few keys in each, and always slower to "
-           "ask: they pay only where a read costs more than that. Bits per "
-           "key, false positives and nanoseconds of a lookup, by keys of a "
-           "filter:")
-    yield table(["filter", *sizes], [
-        [f"`{name}`", *(f"{number(bits[name, size])}; "
-                        f"{rates[name, size]:.2%}; "
-                        f"{1e9 * times[name, size]:.0f}" for size in sizes)]
-        for name in distinct(name for name, _ in bits)])
+           "`compact` have fewer false positives than its own, but are larger "
+           "with few keys in each, and slower to ask: with 160 keys {:.0f} and "
+           "{:.0f} ns, where LevelDB's Bloom takes {:.0f}. They pay where a "
+           "read costs more than that; [leveldb.md](leveldb.md) has bits and "
+           "rates.".format(*(1e9 * times[name, "160"] for name in (
+               "fast", "compact", "leveldb_bloom"))))
 
 
 def head():
@@ -593,13 +577,11 @@ def head():
     others = [f"[{titles[0].lower()}](../bench/results/{name}.md)"
               for name, titles in TITLES.items() if name not in shown]
     yield "# Performance"
-    yield ("This page has the measurements that decide. Behind each section "
-           "stand its program's command and a link to all tables, with commit "
-           "and machine. Reads are counts, the same on every machine. Times "
-           f"are of one with other work ({machine}): compare them within "
-           "one table only. [bench/README.md](../bench/README.md) says how "
-           "each program measures and what the names of policies, filters "
-           "and workloads mean. `bench/tables.py` writes this page from "
+    yield ("Choose a filter by this table, then read its section. Reads are "
+           "counts, the same on every machine. Times are of one busy machine "
+           f"({machine}): compare them within one table. "
+           "[bench/README.md](../bench/README.md) explains the names and how "
+           "each program measures. `bench/tables.py` writes this page from "
            "[bench/results](../bench/results), which also has "
            + " and ".join(others) + ".")
     phases = phase_reads(load("reads_phases"))
@@ -644,11 +626,8 @@ def head():
 
 def source(name):
     machine = machine_of(name)
-    release = machine.get("rocksdb_version")
-    native = "native " if machine.get("native_rocksdb") else ""
-    return (f"`{machine['command']}`"
-            + (f", {native}RocksDB {release}" if release else "")
-            + f" ([all tables](../bench/results/{name}.md))")
+    return (f"`{machine['command']}` "
+            f"([all tables](../bench/results/{name}.md))")
 
 
 def page():
