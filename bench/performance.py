@@ -367,9 +367,7 @@ def filters(result):
 
 @section("Precision by memory", "reader_precision")
 def reader_precision(result):
-    runs = [run for run in result["precision"]["runs"]
-            if number(run["resident_bits_per_key"]) in
-            ("2", "6", "14")]
+    runs = result["precision"]["runs"]
     optimum = {run["resident_bits_per_key"]: wasted(run)
                for run in select(runs, policy="optimum")}
     yield ("A reader that loads as many units as the cache has room for "
@@ -378,11 +376,9 @@ def reader_precision(result):
            "1,000 gets of absent rows, by bits per key that the cache has for "
            "filters of 14:".format(
                max(wasted(run) / optimum[run["resident_bits_per_key"]]
-                   for run in select(result["precision"]["runs"],
-                                     policy="late_bound")
-                   if run["resident_bits_per_key"] in optimum) - 1))
-    yield pivot(select(runs, policy=["late_bound", "whole_kept",
-                                     "written_by_budget", "optimum"]),
+                   for run in select(runs, policy="late_bound")) - 1))
+    yield pivot(select(runs, resident_bits_per_key=[2, 6, 14], policy=[
+        "late_bound", "whole_kept", "written_by_budget", "optimum"]),
                 "bits", lambda run: number(run["resident_bits_per_key"]),
                 policy, wasted)
 
