@@ -186,7 +186,7 @@ def reads_time(small, large, threads):
            "`rocksdb_bloom:10` does if half the gets are absent, "
            f"{ratio['compact_budget:4', 'ycsb_c']:.2f} times in YCSB's C, but "
            f"{ratio['compact_budget:4', 'absent']:.2f} times if all are "
-           "absent. Bloom and Ribbon with 6 bits were not timed; `compact:7` "
+           "absent. Bloom and Ribbon with 6 bits were not run; `compact:7` "
            "has the size and rate of `NewRibbonFilterPolicy(10)`. Operations "
            "a second by those of `rocksdb_bloom:10`, medians, 2 threads:")
     yield "![Throughput by filter](images/get_time.svg)"
@@ -212,8 +212,8 @@ def reads_time_policy(result):
              for run in result["time"]["runs"]}
     yield ("Told the capacity of the cache and the share of absent keys, the "
            "policy reads as little as the best of the fixed bits, or less. "
-           "Blocks of data, filters and indexes that an operation reads with "
-           "it and with Bloom of 10 bits: " + ", ".join(
+           "Blocks of data, filters and indexes of an operation with it and "
+           "with Bloom of 10 bits: " + ", ".join(
                "{:.3f} and {:.3f} in {}".format(
                    reads["compact_total_memory", workload],
                    reads["rocksdb_bloom:10", workload], f"`{workload}`")
@@ -459,8 +459,7 @@ def memory_sst(result):
              for run in select(result["ssts"], keys=10000000, threads=1)}
     yield ("A writer takes as much memory as with RocksDB's Bloom, a third of "
            "Ribbon's; partitioned filters take a fifth. The most resident MiB "
-           "while an SST of 10 million keys is written, whole and "
-           "partitioned: " + ", ".join(
+           "of an SST of 10 million keys, whole and partitioned: " + ", ".join(
                f"`{name}` {peaks[name, False]} and {peaks[name, True]}"
                for name in ("rocksdb_bloom", "rocksdb_ribbon", "compact"))
            + ".")
