@@ -8,7 +8,7 @@ cd "$(dirname "$0")/.."
 
 # A long step first that does not need what the step release builds.
 steps=(
-  "format     clang-format and shellcheck find nothing; commits say why"
+  "format     style, shell scripts, commit messages; the API keeps its promises"
   "asan       all tests under AddressSanitizer and UBSan"
   "release    optimised build of everything, its tests, headers by themselves"
   "older_cpus the tests of kernels and golden files, on older x86-64 CPUs"
@@ -54,6 +54,9 @@ format() {
   scripts/format.sh check
   scripts/check_commits.sh
   shellcheck -x -S warning scripts/*.sh
+  # Debian's Python has clang's module.
+  /usr/bin/python3 -B tests/stability/check_stability.py .
+  /usr/bin/python3 -B tests/stability/check_stability_test.py
 }
 
 # The matrix runs the tests of RocksDB and of the tool in this build. Tests of
