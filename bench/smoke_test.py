@@ -227,7 +227,8 @@ PROGRAMS = {
     "reader_bench": [
         ("--quick", check_reader, "reader_precision", "reader_harm"),
         ("ablation --quick", None)],
-    "reader_cost_bench": [("--filter_bytes 10000", None)],
+    "reader_cost_bench": [
+        ("--filter_bytes 10000 --file_counts 1,5 --file_bytes 1000", None)],
     "reads_bench": [
         ("rows --quick", check_rows, "rows"),
         ("levels --rows 4000 --gets 200 --quick", check_levels,

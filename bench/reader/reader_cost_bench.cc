@@ -6,8 +6,10 @@
 //   reader_cost_bench --filter_bytes 262144 --benchmark_filter=reader
 //
 // Names: WAY/POLICY/BYTES, with BYTES of all filters; dependent_WAY/..., where
-// lookups cannot overlap; threads/WAY/... with one thread and two. All ways
-// must answer alike, or the exit code is 1.
+// lookups cannot overlap; threads/WAY/... with one thread and two.
+// point_get/POLICY/FILESxBYTES asks one row of all files, with filters of BYTES
+// each, in a loop and by a batch, in paired rounds. All ways must answer alike,
+// or the exit code is 1.
 
 #include <algorithm>
 #include <array>
@@ -20,8 +22,10 @@
 #include <string_view>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "absl/types/span.h"
 #include "bench/micro.h"
+#include "bench/paired.h"
 #include "bench/reader/tree.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_cache.h"
@@ -227,12 +231,131 @@ void AddWay(const std::string& name, Set* set, const Way& way) {
   Add("threads/" + name, set, ask, maybes)->ThreadRange(1, 2)->UseRealTime();
 }
 
+// Absent rows that are asked of all files.
+class PointGets {
+ public:
+  PointGets(const FilterSpec& policy, size_t file_count, uint64_t filter_bytes)
+      : file_count_(file_count),
+        get_count_(std::max<size_t>(kLookups / file_count, 8)) {
+    ShardedLruCacheOptions options;
+    options.capacity_bytes = 3 * file_count * filter_bytes + (64 << 20);
+    cache_ = NewShardedLruCache(options);
+    TreeShape shape;
+    shape.filter_spec = policy;
+    shape.level_keys.assign(
+        file_count,
+        static_cast<uint64_t>(8 * static_cast<double>(filter_bytes) /
+                              policy.bits_per_key()));
+    tree_ = std::make_unique<Tree>(shape);
+    FilterReaderOptions reader_options;
+    reader_options.cache = cache_.get();
+    reader_options.prefetch = true;
+    for (size_t i = 0; i < file_count; ++i) {
+      sources_.push_back(NewMemorySource(tree_->block(i)));
+      readers_.push_back(OrThrow(FilterReader::Open(
+          sources_.back().get(), {0, tree_->block(i).size()}, reader_options)));
+    }
+    for (Asked* asked : {&by_loop_, &by_batch_}) {
+      asked->rows.resize(get_count_);
+      asked->keys.resize(get_count_, FilterKey::Row(""));
+      asked->questions.resize(get_count_ * file_count);
+      asked->answers = std::make_unique<bool[]>(asked->questions.size());
+      Draw(asked);
+    }
+  }
+
+  // Each way asks other rows in each round, so that what a row needs is in the
+  // processor's cache by chance only.
+  void Measure(benchmark::State* state) {
+    Paired paired(
+        {[this] { AskInLoop(&by_loop_); }, [this] { AskByBatch(&by_batch_); }});
+    for (auto _ : *state) {
+      Draw(&by_loop_);
+      Draw(&by_batch_);
+      paired.Round();
+    }
+    const std::vector<bool> answers(&by_batch_.answers[0],
+                                    &by_batch_.answers[lookup_count()]);
+    AskInLoop(&by_batch_);
+    if (!std::equal(answers.begin(), answers.end(), &by_batch_.answers[0])) {
+      CountWrongAnswers(1);
+    }
+    const auto lookups = static_cast<double>(lookup_count());
+    state->counters["time_per_lookup_of_loop"] =
+        paired.MedianSeconds(0) / lookups;
+    state->counters["time_per_lookup_of_batch"] =
+        paired.MedianSeconds(1) / lookups;
+    state->counters["batch_to_loop"] = paired.Ratio(1, 0);
+    state->counters["lower_quartile"] = paired.Ratio(1, 0, 0.25);
+    state->counters["upper_quartile"] = paired.Ratio(1, 0, 0.75);
+  }
+
+ private:
+  static constexpr size_t kLookups = 1024;  // In a round, or some more.
+
+  struct Asked {
+    std::vector<std::array<char, 8>> rows;
+    std::vector<FilterKey> keys;
+    std::vector<FilterQuestion> questions;  // One get after the other.
+    std::unique_ptr<bool[]> answers;
+  };
+
+  size_t lookup_count() const { return by_loop_.questions.size(); }
+  void Draw(Asked* asked) {
+    for (size_t get = 0; get < get_count_; ++get) {
+      auto& row = asked->rows[get];
+      row = RowBytes(random_.Next());
+      asked->keys[get] = FilterKey::Row({row.data(), row.size()});
+      for (size_t i = 0; i < file_count_; ++i) {
+        asked->questions[get * file_count_ + i] = {readers_[i].get(),
+                                                   &asked->keys[get]};
+      }
+    }
+  }
+  void AskInLoop(Asked* asked) const {
+    for (size_t i = 0; i < asked->questions.size(); ++i) {
+      const FilterQuestion& q = asked->questions[i];
+      asked->answers[i] = q.reader->MayContain(*q.key);
+    }
+  }
+  void AskByBatch(Asked* asked) const {
+    for (size_t i = 0; i < asked->questions.size(); i += file_count_) {
+      FilterReader::MayContain(
+          absl::MakeConstSpan(&asked->questions[i], file_count_),
+          &asked->answers[i]);
+    }
+  }
+
+  const size_t file_count_;
+  const size_t get_count_;  // In a round.
+  std::unique_ptr<FilterCache> cache_;
+  std::unique_ptr<const Tree> tree_;
+  std::vector<std::unique_ptr<RandomAccessSource>> sources_;
+  std::vector<std::unique_ptr<FilterReader>> readers_;
+  Random random_{kSeed};
+  Asked by_loop_, by_batch_;
+};
+
+void AddPointGet(const FilterSpec& policy, size_t files, uint64_t bytes) {
+  benchmark::RegisterBenchmark(
+      absl::StrCat("point_get/", policy.ToString(), "/", files, "x", bytes)
+          .c_str(),
+      [policy, files, bytes](benchmark::State& state) {
+        PointGets gets(policy, files, bytes);
+        gets.Measure(&state);
+      })
+      // Google Benchmark would make the files anew to find a number.
+      ->Iterations(1000);
+}
+
 int Main(int argc, char** argv) {
   std::vector<std::string> policies = {"blocked_bloom:bits_per_key=10",
                                        "fast:bits_per_key=10",
                                        "compact:bits_per_key=10"};
   // Within the second-level cache, the last-level cache, and beyond.
   std::vector<uint64_t> filter_bytes = {256 << 10, 8 << 20, 64 << 20};
+  std::vector<uint64_t> file_counts = {1, 2, 3, 4, 8, 16, 64};
+  std::vector<uint64_t> file_bytes = {25000, 1 << 20};
   std::vector<std::unique_ptr<Set>> sets;
   CLI::App app(
       "The time of a lookup of a bare filter, and through a FilterReader.");
@@ -241,6 +364,12 @@ int Main(int argc, char** argv) {
   app.add_option("--filter_bytes", filter_bytes, "Of all files together")
       ->delimiter(',')
       ->check(CLI::Range(uint64_t{10000}, uint64_t{100000000000}));
+  app.add_option("--file_counts", file_counts, "Files of a point_get")
+      ->delimiter(',')
+      ->check(CLI::Range(1, 10000));
+  app.add_option("--file_bytes", file_bytes, "Filters of each of its files")
+      ->delimiter(',')
+      ->check(CLI::Range(uint64_t{1000}, uint64_t{1000000000}));
   return RunMicro("reader_cost_bench", &app, argc, argv, [&] {
     for (const std::string& text : policies) {
       const FilterSpec policy = OrThrow(FilterSpec::Parse(text));
@@ -256,6 +385,11 @@ int Main(int argc, char** argv) {
             "batch_of_32", set,
             [](const Files& files) { return files.AskBatches(); },
             [](const Files& files) { return files.maybes(); });
+      }
+      for (const uint64_t bytes : file_bytes) {
+        for (const uint64_t files : file_counts) {
+          AddPointGet(policy, files, bytes);
+        }
       }
     }
   });

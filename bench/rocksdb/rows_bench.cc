@@ -8,9 +8,6 @@
 //
 // An iteration is a round in which each way asks for the same 1,000 rows.
 
-#include <algorithm>
-#include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -20,6 +17,7 @@
 #include <vector>
 
 #include "bench/micro.h"
+#include "bench/paired.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
@@ -78,57 +76,6 @@ std::unique_ptr<rocksdb::DB> Fill(rocksdb::Env* env, int row_count) {
   return db;
 }
 
-// Compares ways to do the same when they differ by less than the machine's
-// noise: the ways take turns in short rounds, and ratios are those within a
-// round, so that a disturbance meets all of them.
-class Paired {
- public:
-  // Calls each way once, so that what fits into a cache is in it.
-  explicit Paired(std::vector<std::function<void()>> ways)
-      : ways_(std::move(ways)), times_(ways_.size()) {
-    for (const auto& way : ways_) way();
-  }
-
-  // Each round begins with another way.
-  void Round() {
-    const size_t first = times_[0].size();
-    for (size_t i = 0; i < ways_.size(); ++i) {
-      const size_t way = (first + i) % ways_.size();
-      const auto start = std::chrono::steady_clock::now();
-      ways_[way]();
-      times_[way].push_back(std::chrono::steady_clock::now() - start);
-    }
-  }
-
-  double MedianSeconds(size_t way) const {
-    std::vector<double> seconds;
-    for (const Seconds time : times_[way]) seconds.push_back(time.count());
-    return Median(std::move(seconds));
-  }
-  // The time of `way` divided by that of `other`.
-  double MedianRatio(size_t way, size_t other) const {
-    std::vector<double> ratios;
-    for (size_t i = 0; i < times_[way].size(); ++i) {
-      ratios.push_back(times_[way][i] / times_[other][i]);
-    }
-    return Median(std::move(ratios));
-  }
-
- private:
-  using Seconds = std::chrono::duration<double>;
-
-  static double Median(std::vector<double> values) {
-    if (values.empty()) return 0;
-    const auto middle =
-        values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-  }
-
-  const std::vector<std::function<void()>> ways_;
-  std::vector<std::vector<Seconds>> times_;  // By way, then by round.
-};
-
 using Way = std::function<bool(const std::string& row)>;
 
 // `ways`: RocksDB's own call; through the rows; with one lookup of 64 counted;
@@ -151,9 +98,9 @@ void Compare(benchmark::State& state, int row_count, bool present,
   Paired paired(rounds);
   for (auto _ : state) paired.Round();
   state.counters["rocksdb_ns"] = 1e9 * paired.MedianSeconds(0) / kLookups;
-  state.counters["rows_to_rocksdb"] = paired.MedianRatio(1, 0);
-  state.counters["sampled_to_rows"] = paired.MedianRatio(2, 1);
-  state.counters["counted_to_rows"] = paired.MedianRatio(3, 1);
+  state.counters["rows_to_rocksdb"] = paired.Ratio(1, 0);
+  state.counters["sampled_to_rows"] = paired.Ratio(2, 1);
+  state.counters["counted_to_rows"] = paired.Ratio(3, 1);
 }
 
 class RowsBench {
