@@ -25,6 +25,7 @@
 #include "reader/resident_chunk.h"
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/key_codec.h"
+#include "util/check.h"
 #include "util/epoch.h"
 
 namespace rowbloom::internal::reader {
@@ -102,6 +103,20 @@ class BlockReader final : public FilterReader {
     }
     Locate(key, located);
   }
+  static void CheckQuestion(const FilterQuestion& asked) {
+    RB_CHECK(
+        asked.reader != nullptr && asked.key != nullptr,
+        "FilterReader::MayContain(): a question without a reader or a key");
+  }
+  // These answer up to kFewQuestions, and any number of them. `first_is_quick`
+  // is false if the first one has no quick answer. AskFew() is not inlined, as
+  // it saves registers that its caller need not save for a single question.
+  ABSL_ATTRIBUTE_NOINLINE static void AskFew(
+      absl::Span<const FilterQuestion> questions, bool* may_contain);
+  static void AskMany(absl::Span<const FilterQuestion> questions,
+                      bool first_is_quick, bool* may_contain);
+  // Lookups of so many questions overlap in the processor by themselves.
+  static constexpr size_t kFewQuestions = 4;
   // Answers questions as MayContain() does, up to the first whose lookup loads
   // something or is a sample. Returns how many it has answered.
   static size_t AskWhileQuick(absl::Span<const FilterQuestion> questions,
@@ -127,14 +142,11 @@ class BlockReader final : public FilterReader {
     if (key.location.is_nowhere()) FileCounters::CountNo(counters);
     return key.location.is_nowhere();
   }
-  // Counts a lookup of a chunk in memory, and its answer.
-  void CountFound(util::ThreadRecord& thread, size_t chunk, int prefix_level,
-                  bool may_contain) const {
-    if (counters_.CountLookup(thread)) {
-      CountSample(chunk,
-                  may_contain ? FilterAnswer::kMaybe : FilterAnswer::kNo);
-    }
-    CountAnswer(thread, prefix_level, may_contain);
+  std::atomic<uint64_t>* OwnCounters(const util::ThreadRecord& thread) const {
+    return counters_.OwnOf(thread);
+  }
+  void CountPrefix(int prefix_level, bool may_contain) const {
+    counters_.CountPrefix(static_cast<size_t>(prefix_level), !may_contain);
   }
   void Begin(util::ThreadRecord& thread, Lookup* lookup) const {
     lookup->is_sample = counters_.CountLookup(thread);
@@ -158,7 +170,7 @@ class BlockReader final : public FilterReader {
                    bool may_contain) const {
     counters_.CountAnswer(thread, !may_contain);
     if (prefix_level == LocatedKey::kNoPrefix) return;
-    counters_.CountPrefix(static_cast<size_t>(prefix_level), !may_contain);
+    CountPrefix(prefix_level, may_contain);
   }
 
   // The chunk in memory if its shortcut leads to it, else nullptr. Call it

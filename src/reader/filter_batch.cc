@@ -5,11 +5,11 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <functional>
 #include <utility>
 #include <vector>
 
-#include "absl/base/attributes.h"
 #include "absl/types/span.h"
 #include "reader/block_reader.h"
 #include "reader/resident_chunk.h"
@@ -22,9 +22,8 @@ namespace {
 
 // The number of questions whose reads of memory overlap.
 constexpr size_t kBlock = 64;
-// Lookups overlap in the processor by themselves as long as there are few, or
-// the filters are in a cache of its own.
-constexpr size_t kFewQuestions = 4;
+// Lookups overlap in the processor by themselves as long as the filters are in
+// a cache of its own.
 constexpr uint64_t kNearBytes = 6 << 20;
 
 // A question on the way to its answer.
@@ -39,10 +38,10 @@ using Questions = absl::Span<Question>;
 // room for many, of which few may be used.
 struct FoundQuestion {
   const BlockReader* reader;
+  std::atomic<uint64_t>* counters;  // The thread's, of this file.
   const FilterView* view;
   uint64_t digest;
-  size_t chunk;
-  size_t number;  // In the block.
+  uint8_t number;  // In the block.
   int prefix_level;
 };
 
@@ -89,26 +88,40 @@ void AskBlock(size_t size, const Asked& asked, bool* may_contain,
     const util::EpochGuard guard(thread);
     // The memory that one question waits for arrives while others are prepared.
     for (size_t i = 0; i < size; ++i) {
-      const BlockReader& reader = BlockReader::Of(*asked(i).reader);
+      const FilterQuestion& question = asked(i);
+      BlockReader::CheckQuestion(question);
+      const BlockReader& reader = BlockReader::Of(*question.reader);
+      std::atomic<uint64_t>* const counters = reader.OwnCounters(thread);
       LocatedKey key;
-      reader.LocateQuickly(*asked(i).key, &key);
-      const ResidentChunk* const chunk = key.location.is_in_chunk()
-                                             ? reader.Find(key.location.chunk())
-                                             : nullptr;
+      reader.LocateQuickly(*question.key, &key);
+      const ResidentChunk* const chunk =
+          counters != nullptr && key.location.is_in_chunk()
+              ? reader.Find(key.location.chunk())
+              : nullptr;
       if (chunk != nullptr) {
         chunk->view().Prefetch(key.digest);
-        found[found_count++] = {
-            &reader, &chunk->view(),  key.digest.value, key.location.chunk(),
-            i,       key.prefix_level};
+        found[found_count++] = {&reader,
+                                counters,
+                                &chunk->view(),
+                                key.digest.value,
+                                static_cast<uint8_t>(i),
+                                key.prefix_level};
       } else if (!reader.AnswerWithoutFilter(thread, key, &may_contain[i])) {
         others[other_count++] = static_cast<uint8_t>(i);
       }
     }
     for (size_t i = 0; i < found_count; ++i) {
       const FoundQuestion& q = found[i];
+      if (!FileCounters::CountUnlessSample(q.counters)) {
+        others[other_count++] = q.number;
+        continue;
+      }
       const bool answer = q.view->MayContain(KeyDigest{q.digest});
       may_contain[q.number] = answer;
-      q.reader->CountFound(thread, q.chunk, q.prefix_level, answer);
+      FileCounters::CountAnswer(q.counters, !answer);
+      if (q.prefix_level != LocatedKey::kNoPrefix) {
+        q.reader->CountPrefix(q.prefix_level, answer);
+      }
     }
   }
   for (size_t i = 0; i < other_count; ++i) {
@@ -183,48 +196,56 @@ bool PaysInBlocks(absl::Span<const FilterQuestion> questions) {
   const FilterReader* last = nullptr;
   uint64_t bytes = 0;
   for (const FilterQuestion& asked : questions) {
-    RB_CHECK(
-        asked.reader != nullptr && asked.key != nullptr,
-        "FilterReader::MayContain(): a question without a reader or a key");
     if (asked.reader == last) continue;
+    BlockReader::CheckQuestion(asked);
     last = asked.reader;
     bytes += BlockReader::Of(*last).approximate_size_bytes();
+    if (bytes > kNearBytes) return true;
   }
-  return bytes > kNearBytes;
+  return false;
 }
+
+enum class Order { kBlocks, kOneByOne, kOneByOneFirstIsSlow };
 
 // asked(i) is a question, ask_quickly(i) is AskWhileQuick() from there on.
 template <typename Asked, typename AskQuickly>
-void AskAll(size_t size, bool in_blocks, const Asked& asked,
+void AskAll(size_t size, Order order, const Asked& asked,
             const AskQuickly& ask_quickly, bool* may_contain) {
   std::vector<Question> missing;
-  for (size_t begin = 0; in_blocks && begin < size; begin += kBlock) {
-    AskBlock(
-        std::min(kBlock, size - begin),
-        [&](size_t i) -> decltype(auto) { return asked(begin + i); },
-        may_contain + begin, &missing);
-  }
-  for (size_t i = 0; !in_blocks && i < size; ++i) {
-    i += ask_quickly(i);
-    if (i < size) AskOne(asked(i), &may_contain[i], &missing);
+  if (order == Order::kBlocks) {
+    for (size_t begin = 0; begin < size; begin += kBlock) {
+      AskBlock(
+          std::min(kBlock, size - begin),
+          [&](size_t i) -> decltype(auto) { return asked(begin + i); },
+          may_contain + begin, &missing);
+    }
+  } else {
+    size_t i = order == Order::kOneByOne ? ask_quickly(0) : 0;
+    while (i < size) {
+      AskOne(asked(i), &may_contain[i], &missing);
+      ++i;
+      i += ask_quickly(i);
+    }
   }
   if (!missing.empty()) AskMissing(&missing);
 }
 
-ABSL_ATTRIBUTE_NOINLINE void AskAll(absl::Span<const FilterQuestion> questions,
-                                    bool* may_contain) {
+}  // namespace
+
+void BlockReader::AskMany(absl::Span<const FilterQuestion> questions,
+                          bool first_is_quick, bool* may_contain) {
+  Order order = Order::kOneByOneFirstIsSlow;
+  if (first_is_quick) {
+    order = PaysInBlocks(questions) ? Order::kBlocks : Order::kOneByOne;
+  }
   AskAll(
-      questions.size(),
-      questions.size() > kFewQuestions && PaysInBlocks(questions),
+      questions.size(), order,
       [&](size_t i) -> const FilterQuestion& { return questions[i]; },
       [&](size_t i) {
-        return BlockReader::AskWhileQuick(questions.subspan(i),
-                                          may_contain + i);
+        return AskWhileQuick(questions.subspan(i), may_contain + i);
       },
       may_contain);
 }
-
-}  // namespace
 
 void BlockReader::Prefetch() const {
   const FilterCache::Usage usage = chunks_.cache().GetUsage();
@@ -264,10 +285,13 @@ void BlockReader::Prefetch() const {
 void FilterReader::MayContain(absl::Span<const FilterKey> keys,
                               bool* may_contain) const {
   const auto& reader = internal::reader::BlockReader::Of(*this);
+  using internal::reader::Order;
   internal::reader::AskAll(
       keys.size(),
-      keys.size() > internal::reader::kFewQuestions &&
-          reader.approximate_size_bytes() > internal::reader::kNearBytes,
+      keys.size() > internal::reader::BlockReader::kFewQuestions &&
+              reader.approximate_size_bytes() > internal::reader::kNearBytes
+          ? Order::kBlocks
+          : Order::kOneByOne,
       [&](size_t i) {
         return FilterQuestion{this, &keys[i]};
       },
@@ -275,16 +299,6 @@ void FilterReader::MayContain(absl::Span<const FilterKey> keys,
         return reader.AskWhileQuick(keys.subspan(i), may_contain + i);
       },
       may_contain);
-}
-
-void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
-                              bool* may_contain) {
-  size_t done = 0;
-  if (questions.size() <= internal::reader::kFewQuestions) {
-    done = internal::reader::BlockReader::AskWhileQuick(questions, may_contain);
-    if (done == questions.size()) return;
-  }
-  internal::reader::AskAll(questions.subspan(done), may_contain + done);
 }
 
 }  // namespace rowbloom

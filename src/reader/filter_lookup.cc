@@ -2,6 +2,7 @@
 //
 // Lookups of one key whose chunk is in memory; filter_load.cc has all others.
 
+#include "absl/base/attributes.h"
 #include "reader/block_reader.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/filter_reader.h"
@@ -20,7 +21,8 @@ bool FilterReader::MayContain(std::string_view row,
       FilterKey::RowCol(row, qualifier));
 }
 
-bool FilterReader::MayContain(const FilterKey& key) const {
+ABSL_ATTRIBUTE_NOINLINE bool FilterReader::MayContain(
+    const FilterKey& key) const {
   return internal::reader::BlockReader::Of(*this).MayContain(key);
 }
 
@@ -68,9 +70,7 @@ size_t BlockReader::AskWhileQuick(absl::Span<const FilterQuestion> questions,
   size_t i = 0;
   for (; i < questions.size(); ++i) {
     const FilterQuestion& asked = questions[i];
-    RB_CHECK(
-        asked.reader != nullptr && asked.key != nullptr,
-        "FilterReader::MayContain(): a question without a reader or a key");
+    CheckQuestion(asked);
     if (!Of(*asked.reader).AskQuickly(*asked.key, &may_contain[i])) break;
   }
   return i;
@@ -81,6 +81,14 @@ size_t BlockReader::AskWhileQuick(absl::Span<const FilterKey> keys,
   size_t i = 0;
   while (i < keys.size() && AskQuickly(keys[i], &may_contain[i])) ++i;
   return i;
+}
+
+void BlockReader::AskFew(absl::Span<const FilterQuestion> questions,
+                         bool* may_contain) {
+  const size_t done = AskWhileQuick(questions, may_contain);
+  if (done == questions.size()) return;
+  AskMany(questions.subspan(done), /*first_is_quick=*/false,
+          may_contain + done);
 }
 
 bool BlockReader::MayContain(const FilterKey& key) const {
@@ -95,4 +103,18 @@ FilterAnswer BlockReader::Ask(const FilterKey& key, FilterLoad* load) const {
 }
 
 }  // namespace internal::reader
+
+void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
+                              bool* may_contain) {
+  using internal::reader::BlockReader;
+  if (questions.size() == 1) {
+    BlockReader::CheckQuestion(questions[0]);
+    *may_contain = questions[0].reader->MayContain(*questions[0].key);
+  } else if (questions.size() <= BlockReader::kFewQuestions) {
+    BlockReader::AskFew(questions, may_contain);
+  } else {
+    BlockReader::AskMany(questions, /*first_is_quick=*/true, may_contain);
+  }
+}
+
 }  // namespace rowbloom

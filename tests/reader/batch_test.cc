@@ -91,17 +91,21 @@ TEST(FilterReaderBatch, OverManyReadersAnswersAsSingleLookupsDo) {
   }
 }
 
-// Blocks of questions and single ones, of files that are small or exceed the
-// processor's cache, in memory or not: counters are those of a loop.
+// Batches of any size, of files that are small or exceed the processor's cache,
+// in memory or not, have the answers and counters of a loop.
 TEST(FilterReaderBatch, CountsAsALoopDoes) {
+  constexpr size_t kLoop = 0;
+  constexpr size_t kAll = 2000;
   for (const uint64_t rows : {uint64_t{1000}, uint64_t{500000}}) {
     for (const size_t capacity : {size_t{0}, size_t{64} << 20}) {
-      const std::string block = testing::WriteBlock(
-          testing::BlockOptions("fast", 10, 1 << 17), testing::EvenRows(rows));
+      FilterOptions filter_options = testing::BlockOptions("fast", 10, 1 << 17);
+      filter_options.key_codec = *KeyCodec::Parse("fixed:6,rest");
+      const std::string block =
+          testing::WriteBlock(filter_options, testing::EvenRows(rows));
       const auto source = NewMemorySource(block);
       std::vector<FilterStatsSnapshot> stats;
       std::vector<std::vector<char>> answers;
-      for (const bool is_batch : {false, true}) {
+      for (const size_t batch_size : {kLoop, size_t{1}, size_t{3}, kAll}) {
         const auto cache = NewShardedLruCache({capacity, 0});
         std::vector<std::unique_ptr<FilterReader>> readers;
         for (int i = 0; i < 20; ++i) {
@@ -114,27 +118,35 @@ TEST(FilterReaderBatch, CountsAsALoopDoes) {
         for (uint64_t i = 0; i < 50; ++i) {
           names.push_back(NumberedRow(i * rows / 25 + i % 2));
         }
-        const std::vector<FilterKey> keys = testing::RowKeys(names);
+        std::vector<FilterKey> keys = testing::RowKeys(names);
+        for (const std::string& name : names) {
+          keys.push_back(FilterKey::Prefix(name));
+        }
         std::vector<FilterQuestion> questions;
         for (const FilterKey& key : keys) {
           for (const auto& reader : readers) {
             questions.push_back({reader.get(), &key});
           }
         }
-        std::vector<char> answer;
-        if (is_batch) {
-          answer = testing::Ask(questions);
-        } else {
-          for (const FilterQuestion& q : questions) {
-            answer.push_back(q.reader->MayContain(*q.key));
-          }
+        std::vector<char>& answer = answers.emplace_back();
+        for (size_t i = 0; batch_size != kLoop && i < questions.size();
+             i += batch_size) {
+          const auto some = testing::Ask(
+              absl::MakeConstSpan(questions).subspan(i, batch_size));
+          answer.insert(answer.end(), some.begin(), some.end());
         }
-        answers.push_back(answer);
+        for (size_t i = 0; batch_size == kLoop && i < questions.size(); ++i) {
+          answer.push_back(questions[i].reader->MayContain(*questions[i].key));
+        }
         stats.emplace_back();
         for (const auto& reader : readers) stats.back() += reader->stats();
       }
-      EXPECT_EQ(answers[0], answers[1]);
-      EXPECT_EQ(stats[0].values, stats[1].values) << rows << " " << capacity;
+      for (size_t i = 1; i < stats.size(); ++i) {
+        EXPECT_EQ(answers[i], answers[0]) << i;
+        EXPECT_EQ(stats[i].values, stats[0].values)
+            << rows << " " << capacity << " " << i;
+      }
+      EXPECT_GT(stats[0][FilterCounter::kPrefixLookups], 0u);
     }
   }
 }

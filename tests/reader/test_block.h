@@ -150,7 +150,7 @@ inline std::vector<FilterKey> RowKeys(const std::vector<std::string>& rows) {
 }
 
 // Returns the answers of one batch.
-inline std::vector<char> Ask(const std::vector<FilterQuestion>& questions) {
+inline std::vector<char> Ask(absl::Span<const FilterQuestion> questions) {
   const auto answers = std::make_unique<bool[]>(questions.size());
   FilterReader::MayContain(questions, answers.get());
   return {answers.get(), answers.get() + questions.size()};
