@@ -74,7 +74,9 @@ class BlockReader final : public FilterReader {
 
   // These are FilterReader's.
   bool MayContain(const FilterKey& key) const;
-  FilterAnswer Ask(const FilterKey& key, FilterLoad* load) const;
+  // Ask() beside planned loads of `planned_bytes`.
+  FilterAnswer Ask(const FilterKey& key, FilterLoad* load,
+                   uint64_t planned_bytes = 0) const;
   FilterAnswer Offer(const FilterLoad& load,
                      const absl::StatusOr<std::string_view>& bytes,
                      const FilterKey& key) const;
@@ -247,10 +249,12 @@ class BlockReader final : public FilterReader {
     counters_.Add(FilterCounter::kUnloaded);
     return true;
   }
-  FilterAnswer AskOrPlanLoad(const FilterKey& key, FilterLoad* load) const;
+  FilterAnswer AskOrPlanLoad(const FilterKey& key, FilterLoad* load,
+                             uint64_t planned_bytes) const;
   // Asks the chunk in memory. Sets *load and returns true if a load would
   // answer, or more precision would pay.
-  bool AskMemory(Lookup* lookup, FilterLoad* load) const;
+  bool AskMemory(Lookup* lookup, FilterLoad* load,
+                 uint64_t planned_bytes = 0) const;
   // Makes the load, whose claim the calling thread has, and asks the chunk.
   ABSL_ATTRIBUTE_NOINLINE void Load(const FilterLoad& load,
                                     Lookup* lookup) const;

@@ -75,7 +75,7 @@ bool BlockReader::WantsGrowth(size_t chunk, uint32_t steps,
 }
 
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockReader::AskMemory(
-    Lookup* lookup, FilterLoad* load) const {
+    Lookup* lookup, FilterLoad* load, uint64_t planned_bytes) const {
   const size_t chunk = lookup->location.chunk();
   if (!lookup->location.is_in_chunk()) {
     lookup->TakeAnswerOfIndex();
@@ -95,7 +95,9 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockReader::AskMemory(
       },
       &is_paused);
   CountIfSample(*lookup);
-  if (!lookup->is_answered) return !is_paused && WantsLoad(chunk, 0, load);
+  if (!lookup->is_answered) {
+    return !is_paused && WantsLoad(chunk, planned_bytes, load);
+  }
   return lookup->is_sample && steps_to_grow_from > 0 && !always_loads_ &&
          WantsGrowth(chunk, steps_to_grow_from, load);
 }
@@ -132,14 +134,14 @@ void BlockReader::CacheHeld(size_t chunk) const {
   if (resident.ok()) KeepLoaded(load, *std::move(resident));
 }
 
-FilterAnswer BlockReader::AskOrPlanLoad(const FilterKey& key,
-                                        FilterLoad* load) const {
+FilterAnswer BlockReader::AskOrPlanLoad(const FilterKey& key, FilterLoad* load,
+                                        uint64_t planned_bytes) const {
   util::ThreadRecord& thread = util::ThisThread();
   Lookup lookup;
   Locate(key, &lookup);
   Begin(thread, &lookup);
   // An engine that calls Ask() needs no more precision after a "no".
-  if (AskMemory(&lookup, load) && lookup.may_contain) {
+  if (AskMemory(&lookup, load, planned_bytes) && lookup.may_contain) {
     return FilterAnswer::kNotInMemory;
   }
   End(thread, lookup);

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "reader/block_reader.h"
 #include "reader/resident_chunk.h"
 #include "util/check.h"
 #include "util/engine_call.h"
@@ -125,15 +126,23 @@ bool FilterLoads::Ask(absl::Span<const FilterQuestion> questions,
            "FilterLoads::Ask(): done or reads is null");
   std::vector<Impl::Missing> missing;
   std::shared_ptr<Impl::OpenLookup> lookup;
+  // A load may overdraw the cache's ledger, and the others must see it.
+  uint64_t planned_bytes = 0;
   for (size_t i = 0; i < questions.size(); ++i) {
     const FilterQuestion& asked = questions[i];
     RB_CHECK(asked.reader != nullptr && asked.key != nullptr,
              "FilterLoads::Ask(): a question without a reader or a key");
     FilterLoad load;
-    const FilterAnswer answer = asked.reader->Ask(*asked.key, &load);
+    const FilterAnswer answer = internal::reader::BlockReader::Of(*asked.reader)
+                                    .Ask(*asked.key, &load, planned_bytes);
     may_contain[i] = answer != FilterAnswer::kNo;
     if (answer != FilterAnswer::kNotInMemory) continue;
     if (lookup == nullptr) lookup = std::make_shared<Impl::OpenLookup>();
+    const bool is_planned =
+        !missing.empty() &&
+        missing.back().waiter.question.reader == asked.reader &&
+        missing.back().load.chunk == load.chunk;
+    if (!is_planned) planned_bytes += load.size_bytes;
     missing.push_back({load, {asked, &may_contain[i], lookup}});
   }
   if (missing.empty()) return true;

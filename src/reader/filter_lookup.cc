@@ -96,9 +96,12 @@ bool BlockReader::MayContain(const FilterKey& key) const {
   return AskQuickly(key, &may_contain) ? may_contain : MayContainOrLoad(key);
 }
 
-FilterAnswer BlockReader::Ask(const FilterKey& key, FilterLoad* load) const {
+FilterAnswer BlockReader::Ask(const FilterKey& key, FilterLoad* load,
+                              uint64_t planned_bytes) const {
   bool may_contain;
-  if (!AskQuickly(key, &may_contain)) return AskOrPlanLoad(key, load);
+  if (!AskQuickly(key, &may_contain)) {
+    return AskOrPlanLoad(key, load, planned_bytes);
+  }
   return may_contain ? FilterAnswer::kMaybe : FilterAnswer::kNo;
 }
 

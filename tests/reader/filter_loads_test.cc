@@ -115,6 +115,43 @@ TEST_F(SmallChunksTest, NeighbouringChunksAreOneRead) {
   EXPECT_EQ(Count(FilterCounter::kChunkLoads), readers_[0]->Chunks().size());
 }
 
+TEST_F(SmallChunksTest, OverdrawTheLedgerByOneLoadOnly) {
+  constexpr size_t kCapacity = 20000;
+  const auto cache = NewShardedLruCache({kCapacity, 0});
+  FilterReaderOptions options;
+  options.cache = cache.get();
+  std::vector<std::unique_ptr<FilterReader>> readers;
+  uint64_t filter_bytes = 0;
+  for (const auto& file : files_) {
+    readers.push_back(file->Open(options));
+    filter_bytes += readers.back()->properties().filter_size_bytes;
+  }
+  ASSERT_GT(filter_bytes, 3 * kCapacity);
+  std::vector<std::string> rows;
+  for (uint64_t i = 0; i < 2 * kRows; i += 1000) rows.push_back(NumberedRow(i));
+  const std::vector<FilterKey> keys = testing::RowKeys(rows);
+  std::vector<FilterQuestion> questions;
+  for (const FilterKey& key : keys) {
+    for (const auto& reader : readers) {
+      questions.push_back({reader.get(), &key});
+    }
+  }
+  const auto answers = std::make_unique<bool[]>(questions.size());
+  int done = 0;
+  ASSERT_FALSE(loads_.Ask(
+      questions, answers.get(), [&] { ++done; }, &reads_));
+  uint64_t read_bytes = 0;
+  for (const FilterRead& read : reads_) {
+    read_bytes += read.size_bytes;
+    loads_.Offer(read, absl::UnavailableError("not read"));
+  }
+  EXPECT_EQ(done, 1);
+  // The grant of an empty cache is its capacity. Lookups may cost 1% more.
+  EXPECT_LE(read_bytes,
+            kCapacity + 1024 +
+                questions.size() * options.data_block_size_bytes / 100);
+}
+
 TEST_F(FilterLoadsTest, LookupsThatWantAChunkThatIsReadWaitForThatRead) {
   const std::string rows[] = {NumberedRow(2000), NumberedRow(2001)};
   const FilterKey keys[] = {FilterKey::Row(rows[0]), FilterKey::Row(rows[1])};
