@@ -5,13 +5,15 @@ set -euo pipefail
 
 usage() {
   cat <<'END'
-usage: check.sh WORK_DIR [debian|conan|vcpkg|bazel]...
+usage: check.sh WORK_DIR [release|debian|conan|vcpkg|bazel]...
 
 Checks that the recipes have CMake's version and sources, then builds each of
 them below WORK_DIR and runs a program with what it made. Prints a line for each
 with its seconds: ok, skipped with the reason, or FAILED with the log's path.
 Exit code 1 if one failed or, where CI is set, was skipped.
 
+release makes the tarball and the list of libraries of scripts/release.sh twice,
+        from trees of different names: they must be equal
 debian  builds the packages, runs lintian; as root, installs them, builds and
         runs programs against them, and purges them again. Packages that are
         installed already are left alone, but where CI is set they are replaced:
@@ -31,10 +33,10 @@ case "${1:-}" in
 esac
 [ $# -ge 1 ] || { usage >&2; exit 2; }
 recipes=("${@:2}")
-[ ${#recipes[@]} -gt 0 ] || recipes=(debian conan vcpkg bazel)
+[ ${#recipes[@]} -gt 0 ] || recipes=(release debian conan vcpkg bazel)
 for recipe in "${recipes[@]}"; do
   case "$recipe" in
-    debian | conan | vcpkg | bazel) ;;
+    release | debian | conan | vcpkg | bazel) ;;
     *) usage >&2; exit 2 ;;
   esac
 done
@@ -116,6 +118,43 @@ recipes_agree() {
   cmake -S "$tree" -B "$work/configured" -G Ninja "${core_only[@]}"
   check_versions
   check_sources
+}
+
+# refuses WHY COMMAND...
+refuses() {
+  local status=0
+  "${@:2}" >"$work/refusal" 2>&1 || status=$?
+  if [ $status -ne 2 ] || ! grep -q "$1" "$work/refusal"; then
+    echo "not refused because of \"$1\", exit code $status: ${*:2}"
+    cat "$work/refusal"
+    return 1
+  fi
+}
+
+build_release() {
+  local version top=$work/release another
+  version=$(project_version)
+  another=$top/a_tree_of_another_name
+  rm -rf "$top"
+  mkdir -p "$top"
+  git clone -q --shared "$source" "$another"
+  "$source/scripts/release.sh" --rehearse "$version" "$top/one"
+  (umask 077 && "$another/scripts/release.sh" --rehearse "$version" "$top/two")
+  diff -r "$top/one" "$top/two"
+  (cd "$top/one" && sha256sum -c SHA256SUMS)
+  refuses "99.0.0, include/rowbloom/version.h has $version" \
+    "$another/scripts/release.sh" --rehearse 99.0.0 "$top/three"
+  refuses "is not empty" "$source/scripts/release.sh" "$version" "$top/one"
+  (
+    cd "$another"
+    sed -i "s/^\(| $version |.*| \)[^|]* |$/\1soon |/" CHANGELOG.md
+    git -c user.name=- -c user.email=- commit -qam "no date"
+    refuses "no date of $version" scripts/release.sh "$version" "$top/three"
+    sed -i "s/^\(| $version |.*| \)soon |$/\12000-01-01 |/" CHANGELOG.md
+    git -c user.name=- -c user.email=- commit -qam "a date"
+    echo >>README.md
+    refuses "the tree has changes" scripts/release.sh "$version" "$top/three"
+  )
 }
 
 build_debian() {
@@ -299,6 +338,7 @@ failed=0
 run() {
   case "$1" in
     agree) recipes_agree ;;
+    release) build_release ;;
     debian) build_debian ;;
     conan) build_conan ;;
     vcpkg) build_vcpkg ;;

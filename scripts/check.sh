@@ -18,7 +18,7 @@ steps=(
   "install    installed, linked and run in every way that the documents name"
   "bindings   programs in C, Rust, Python and Go over the C API"
   "site       the pages with search and the API reference, advise in a browser"
-  "packaging  Debian, Conan, vcpkg and Bazel packages"
+  "packaging  Debian, Conan, vcpkg and Bazel packages, a rehearsed release"
   "tsan       the tests with threads under ThreadSanitizer"
   "fuzz       each fuzz target: its corpus, then new inputs for a while"
   "tidy       clang-tidy finds nothing"
