@@ -130,9 +130,10 @@ RedisBloomDigest RedisBloomDigest::Bytes(std::string_view item) {
 
 absl::StatusOr<RedisBloomFilter> RedisBloomFilter::New(
     const BfReserveOptions& options, uint64_t max_bytes) {
-  if (!(options.error_rate > 0 && options.error_rate < 1)) {
+  if (!(options.error_rate > 0 && options.error_rate <= kMaxRate)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "error rate ", options.error_rate, ": must be above 0 and below 1"));
+        "error rate ", options.error_rate, ": must be above 0 and at most ",
+        kMaxRate, ", which Redis 8 takes for more, and RedisBloom 2 does not"));
   }
   if (options.capacity < 1 || options.capacity > kMaxCapacity) {
     return absl::InvalidArgumentError(absl::StrCat(
@@ -150,7 +151,7 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::New(
   filter.expansion_ = options.expansion.value_or(filter.expansion_);
   filter.options_ =
       kNoRound | kForce64 | (filter.non_scaling_ ? kNoScaling : 0);
-  const double rate = std::min(options.error_rate, kMaxRate);
+  const double rate = options.error_rate;
   absl::Status status = filter.AppendLayer(
       options.capacity, filter.non_scaling_ ? rate : rate / 2);
   if (!status.ok()) return status;

@@ -141,6 +141,8 @@ TEST(GuavaFilter, SizesAreGuavas) {
   EXPECT_EQ(GuavaFilter::New(0)->shape().bit_count, 64u);  // One key needs 64.
   EXPECT_EQ(GuavaFilter::New(1'000'000)->shape(),
             (BloomShape{7298496, 5}));  // 7,298,440 in whole words.
+  // By default as Guava 33.8.0, by the rate: by the bits it would be 5.
+  EXPECT_EQ(GuavaFilter::New(100, 0.02208)->shape(), (BloomShape{832, 6}));
   for (const double fpp : {0.0, 1.0, -1.0, 2.0}) {
     EXPECT_TRUE(absl::IsInvalidArgument(GuavaFilter::New(100, fpp).status()));
   }

@@ -86,7 +86,6 @@ TEST(RedisBloomFilter, HasTheModulesShapes) {
     uint64_t capacity;
     Shape scaling, non_scaling;
   } kCases[] = {{0.25, 100, {448, 4}, {320, 3}},
-                {0.5, 100, {448, 4}, {320, 3}},
                 {0.1, 1'000, {6272, 5}, {4800, 4}},
                 {0.03, 100, {896, 7}, {768, 6}},
                 {0.01, 1, {64, 8}, {64, 7}},
@@ -102,6 +101,15 @@ TEST(RedisBloomFilter, HasTheModulesShapes) {
     const auto other = RedisBloomFilter::New(NonScaling(c.rate, c.capacity));
     EXPECT_EQ(other->layers()[0].bits.bit_count(), c.non_scaling.bits);
     EXPECT_EQ(other->layers()[0].probe_count, c.non_scaling.probes) << c.rate;
+  }
+}
+
+// RedisBloom 2.8 makes another filter of these rates than Redis 8.
+TEST(RedisBloomFilter, RefusesRatesThatDependOnTheRelease) {
+  for (const double rate : {0.2501, 0.5, 0.99}) {
+    EXPECT_THAT(RedisBloomFilter::New({rate, 100}).status().ToString(),
+                HasSubstr("at most 0.25"))
+        << rate;
   }
 }
 

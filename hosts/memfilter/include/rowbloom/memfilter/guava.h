@@ -52,7 +52,7 @@ enum class GuavaStrategy : uint8_t {
 // uses it: the stream holds the number.
 enum class GuavaProbes : uint8_t {
   kByBits,  // round(m / n ln 2), as 31.1 does.
-  kByRate,  // round(-log2 p), as 33.4.8 does.
+  kByRate,  // round(-log2 p), as 33.4.8 to 33.8.0 do.
 };
 
 class GuavaFilter {
@@ -62,7 +62,7 @@ class GuavaFilter {
   static absl::StatusOr<GuavaFilter> New(
       uint64_t expected_insertions, double fpp = 0.03,
       GuavaStrategy strategy = GuavaStrategy::kMurmur128Mitz64,
-      GuavaProbes probes = GuavaProbes::kByBits);
+      GuavaProbes probes = GuavaProbes::kByRate);
 
   // put(): returns true if a bit changed.
   bool Add(const GuavaDigest& digest);

@@ -70,7 +70,8 @@ class RedisBloomFilter {
   };
 
   // BF.RESERVE, with its limits and its default of an expansion of 2. The
-  // filter grows up to `max_bytes`, which is not saved. InvalidArgument;
+  // filter grows up to `max_bytes`, which is not saved. InvalidArgument, also
+  // for an error rate above 0.25, whose filter depends on the module's release;
   // ResourceExhausted if the first layer is larger.
   static absl::StatusOr<RedisBloomFilter> New(
       const BfReserveOptions& options, uint64_t max_bytes = kDefaultMaxBytes);
