@@ -3,8 +3,10 @@
 #include "rowbloom/redis/redisson.h"
 
 #include <algorithm>
+#include <random>
 #include <utility>
 
+#include "absl/strings/match.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "memfilter/estimates.h"
@@ -91,12 +93,31 @@ std::optional<uint64_t> ParseWhole(const RedisReply& reply) {
   return value;
 }
 
+// A word that no other filter has, so that one that was deleted and made anew
+// with the same parameters is not taken for the old one.
+std::string NewWord() {
+  std::random_device device;
+  const uint64_t word = uint64_t{device()} << 32 | device();
+  return absl::StrCat(absl::Hex(word, absl::kZeroPad16));
+}
+
+// A mark ends with the codec's name.
+std::string CodecOf(absl::string_view mark) {
+  return std::string(mark.substr(mark.rfind(' ') + 1));
+}
+
+// An ACL forbids scripts, or the server has none.
+bool RefusesScripts(const RedisReply& reply) {
+  return reply.kind == Kind::kError &&
+         (absl::StartsWith(reply.text, "NOPERM") ||
+          absl::StartsWithIgnoreCase(reply.text, "ERR unknown command"));
+}
+
 std::string TextOf(const RedisReply& reply) {
   return reply.kind == Kind::kText ? absl::StrCat("\"", reply.text, "\"")
                                    : "missing";
 }
 
-// A mark ends with the name.
 absl::Status CheckName(const RedissonCodec& codec) {
   if (!codec.name().empty() && codec.name().find(' ') == std::string::npos) {
     return absl::OkStatus();
@@ -148,9 +169,9 @@ absl::Status RemoteRedissonFilter::NoValue(absl::string_view more) const {
                    "\" has no value: nothing was added, or it was lost", more));
 }
 
-std::string RemoteRedissonFilter::Mark() const {
-  return absl::StrCat(shape_.bit_count, " ", shape_.probe_count, " ",
-                      codec_.name());
+std::string RemoteRedissonFilter::Mark(absl::string_view word) const {
+  return absl::StrCat(shape_.bit_count, " ", shape_.probe_count, " ", word,
+                      word.empty() ? "" : " ", codec_.name());
 }
 
 uint64_t RemoteRedissonFilter::ValueSize() const {
@@ -198,8 +219,7 @@ absl::Status RemoteRedissonFilter::ReadConfig() {
         ": delete both keys and add the elements again"));
   }
   if (config[2].kind == Kind::kText && codec_.name().empty()) {
-    const std::string& mark = config[2].text;
-    codec_ = RedissonCodec(mark.substr(mark.rfind(' ') + 1));
+    codec_ = RedissonCodec(CodecOf(config[2].text));
   }
   expected_insertions_ = ParseWhole(config[3]);
   double fpp = 0;
@@ -233,12 +253,17 @@ absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
                      "\" for bits and probes, no longer ", shape_.bit_count,
                      " and ", shape_.probe_count, ": open the filter again"));
   }
-  if (config[2].kind == Kind::kText && mark != Mark()) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "redis filter \"", name_, "\" has elements of codec \"",
-        mark.substr(stored.size()), "\", not of \"", codec_.name(), "\""));
+  if (config[2].kind == Kind::kText && CodecOf(mark) != codec_.name()) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("redis filter \"", name_, "\" has elements of codec \"",
+                     CodecOf(mark), "\", not of \"", codec_.name(), "\""));
   }
-  if (is_marked_ && config[2].kind == Kind::kNil) {
+  if (config[2].kind == Kind::kText && is_marked() && mark != mark_) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("redis filter \"", name_,
+                     "\" was deleted and made anew: open it again"));
+  }
+  if (is_marked() && config[2].kind == Kind::kNil) {
     return absl::FailedPreconditionError(absl::StrCat(
         "redis key \"", config_name_,
         "\" has lost its field rowbloom: the filter was made anew, maybe with "
@@ -263,7 +288,7 @@ absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
         ": its bits were lost; delete both keys and add the elements again"));
   }
   seen_size_ = size;
-  is_marked_ = is_marked;
+  mark_ = mark;
   return absl::OkStatus();
 }
 
@@ -279,7 +304,7 @@ absl::StatusOr<RemoteRedissonFilter> RemoteRedissonFilter::Init(
       {{"EVAL", kInit, "2", filter.config_name_, filter.name_,
         absl::StrCat(shape->bit_count), absl::StrCat(shape->probe_count),
         absl::StrCat(expected_insertions), redis::NumberText(fpp),
-        filter.Mark()}});
+        filter.Mark(NewWord())}});
   if (!replies.ok()) return replies.status();
   if (replies->front().integer < 0) {
     return absl::FailedPreconditionError(absl::StrCat(
@@ -296,11 +321,15 @@ absl::StatusOr<RemoteRedissonFilter> RemoteRedissonFilter::Init(
   return filter;
 }
 
+size_t RemoteRedissonFilter::ElementsPerCommand() const {
+  return static_cast<size_t>(
+      std::max<uint64_t>(1, kMaxPositionsPerCommand / shape_.probe_count));
+}
+
 std::vector<RedisCommand> RemoteRedissonFilter::ScriptCommands(
     const char* script, const std::vector<std::string>& arguments,
     absl::Span<const std::string> encoded) const {
-  const size_t per_command = static_cast<size_t>(
-      std::max<uint64_t>(1, kMaxPositionsPerCommand / shape_.probe_count));
+  const size_t per_command = ElementsPerCommand();
   std::vector<RedisCommand> commands;
   for (size_t i = 0; i < encoded.size(); i += per_command) {
     RedisCommand command = {"EVAL", script,
@@ -346,11 +375,12 @@ absl::StatusOr<std::vector<bool>> RemoteRedissonFilter::AddEncoded(
     absl::Span<const std::string> encoded) {
   if (absl::Status status = CheckName(codec_); !status.ok()) return status;
   std::vector<bool> added;
-  const std::vector<RedisCommand> commands = ScriptCommands(
-      kAdd,
-      {absl::StrCat(shape_.bit_count), Mark(), absl::StrCat(ValueSize()),
-       is_marked_ ? "1" : "0", absl::StrCat(seen_size_)},
-      encoded);
+  const std::vector<RedisCommand> commands =
+      ScriptCommands(kAdd,
+                     {absl::StrCat(shape_.bit_count),
+                      is_marked() ? mark_ : Mark(""), absl::StrCat(ValueSize()),
+                      is_marked() ? "1" : "0", absl::StrCat(seen_size_)},
+                     encoded);
   if (commands.empty()) return added;
   const auto replies = Send(commands);
   if (!replies.ok()) return replies.status();
@@ -418,10 +448,15 @@ void RemoteRedissonFilter::MayContainEncoded(
   std::fill_n(may_contain, encoded.size(), true);
   if (encoded.empty()) return;
   stats_.lookups += encoded.size();
+  if (scripts_refused_) return AskWithoutScripts(encoded, may_contain);
   const std::vector<RedisCommand> commands =
       ScriptCommands(kLookUp, {}, encoded);
   const auto replies = Send(commands);
   if (!replies.ok()) return CountUnknown(replies.status(), encoded.size());
+  if (RefusesScripts(replies->front())) {
+    scripts_refused_ = true;
+    return AskWithoutScripts(encoded, may_contain);
+  }
   for (size_t i = 0; i < commands.size(); ++i) {
     const size_t answers =
         (commands[i].size() - 6) / shape_.probe_count;  // Beside 6 others.
@@ -435,6 +470,51 @@ void RemoteRedissonFilter::MayContainEncoded(
       }
     }
     may_contain += answers;
+  }
+}
+
+// Plain reads, which an ACL of +@read has. The filter is checked before and
+// after the bits, as by Snapshot().
+void RemoteRedissonFilter::AskWithoutScripts(
+    absl::Span<const std::string> encoded, bool* may_contain) {
+  std::vector<RedisCommand> commands = {ConfigCommand(), {"STRLEN", name_}};
+  const size_t per_command = ElementsPerCommand();
+  for (size_t i = 0; i < encoded.size(); i += per_command) {
+    RedisCommand command = {"BITFIELD_RO", name_};
+    for (const std::string& element : encoded.subspan(i, per_command)) {
+      RedissonProbes probes(RedissonDigestOf(element), shape_.bit_count);
+      for (uint32_t j = 0; j < shape_.probe_count; ++j) {
+        command.insert(command.end(),
+                       {"GET", "u1", absl::StrCat(probes.Next())});
+      }
+    }
+    commands.push_back(std::move(command));
+  }
+  commands.push_back(ConfigCommand());
+  commands.push_back({"STRLEN", name_});
+  const auto replies = Call(commands);
+  absl::Status status = replies.status();
+  for (size_t i = 0; status.ok() && i < commands.size();
+       i += commands.size() - 2) {
+    status = Check((*replies)[i].elements, (*replies)[i + 1]);
+    if (status.ok() && (*replies)[i + 1].integer == 0) status = NoValue();
+  }
+  std::vector<bool> bits;
+  for (size_t i = 2; status.ok() && i + 2 < commands.size(); ++i) {
+    for (const RedisReply& bit : (*replies)[i].elements) {
+      bits.push_back(bit.kind != Kind::kInteger || bit.integer != 0);
+    }
+  }
+  if (status.ok() && bits.size() != encoded.size() * shape_.probe_count) {
+    status = redis::NotAReply(name_);
+  }
+  if (!status.ok()) return CountUnknown(status, encoded.size());
+  for (size_t i = 0; i < encoded.size(); ++i) {
+    const auto begin =
+        bits.begin() + static_cast<ptrdiff_t>(i * shape_.probe_count);
+    may_contain[i] = std::find(begin, begin + shape_.probe_count, false) ==
+                     begin + shape_.probe_count;
+    stats_.negatives += !may_contain[i];
   }
 }
 

@@ -17,11 +17,13 @@
 // (hosts/redis/README.md).
 //
 // Add() and Init() leave a mark in the configuration, the field "rowbloom" with
-// the parameters and the codec's name, which Redisson keeps and ignores. A
-// marked filter is refused with another codec, and its value has its full
-// length, so that a lost one is found. A filter without a mark is one that only
-// Redisson has written: nothing tells its codec, and a lost value that was
-// begun anew is found only by an object that has seen a longer one.
+// the parameters, a random word from Init() and the codec's name, which
+// Redisson keeps and ignores. A marked filter is refused with another codec;
+// its value has its full length, so that a lost one is found; and an open
+// object tells a filter that was deleted and made anew. A filter without a mark
+// is one that only Redisson has written: nothing tells its codec, and a lost
+// value that was begun anew is found only by an object that has seen a longer
+// one.
 //
 // Three losses cannot be seen, and then the answer can be a false "no":
 // - The value of a marked filter was lost, and Redisson has set one of its last
@@ -34,7 +36,8 @@
 //
 // Elements are text, which the codec encodes as a Java String; the functions
 // ending in Encoded take bytes as RedissonCodec returns them. A filter is used
-// by one thread at a time and does not own its connection. Needs Redis 2.8.
+// by one thread at a time and does not own its connection. Needs Redis 2.8; a
+// user who may not EVAL asks by plain reads, which need Redis 6.
 
 #ifndef ROWBLOOM_REDIS_REDISSON_H_
 #define ROWBLOOM_REDIS_REDISSON_H_
@@ -160,7 +163,7 @@ class RemoteRedissonFilter {
   const BloomShape& shape() const { return shape_; }
   const RedissonCodec& codec() const { return codec_; }
   // True if the filter was marked in the last reply that was sound.
-  bool is_marked() const { return is_marked_; }
+  bool is_marked() const { return !mark_.empty(); }
   // As stored; nullopt if they cannot be read.
   std::optional<uint64_t> expected_insertions() const {
     return expected_insertions_;
@@ -179,17 +182,20 @@ class RemoteRedissonFilter {
   // DataLoss: the filter has no bits. `more` ends the message.
   absl::Status NoValue(absl::string_view more = "") const;
   absl::Status ReadConfig();
-  std::string Mark() const;
+  std::string Mark(absl::string_view word) const;
   uint64_t ValueSize() const;
   RedisCommand ConfigCommand() const;
   // The status of the parameters, the mark and the value's length in a reply,
   // beside those of the object, which learns the last two if they are sound.
   absl::Status Check(absl::Span<const RedisReply> config,
                      const RedisReply& length);
+  size_t ElementsPerCommand() const;
   std::vector<RedisCommand> ScriptCommands(
       const char* script, const std::vector<std::string>& arguments,
       absl::Span<const std::string> encoded) const;
   absl::Status CheckScriptReply(const RedisReply& reply, size_t answers);
+  void AskWithoutScripts(absl::Span<const std::string> encoded,
+                         bool* may_contain);
   void CountUnknown(const absl::Status& status, uint64_t lookups);
 
   RedisConnection* connection_;
@@ -197,8 +203,9 @@ class RemoteRedissonFilter {
   std::string config_name_;
   RedissonCodec codec_;
   BloomShape shape_;
-  bool is_marked_ = false;
-  uint64_t seen_size_ = 0;  // Bytes of the value, which never shrinks.
+  std::string mark_;              // Empty: none was seen.
+  bool scripts_refused_ = false;  // Lookups are plain reads.
+  uint64_t seen_size_ = 0;        // Bytes of the value, which never shrinks.
   std::optional<uint64_t> expected_insertions_;
   std::optional<double> fpp_;
   RemoteFilterStats stats_;
