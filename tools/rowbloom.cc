@@ -33,8 +33,8 @@ int Run(int argc, char** argv) {
   app.formatter(formatter);
   app.footer(
       "Exit codes: 0 fine, 1 damaged, 2 wrong usage or a file that cannot be "
-      "read,\n3 of another format or a newer one, 4 older than what is "
-      "supported.");
+      "read,\n3 of another format or a newer one, or encrypted where cells are "
+      "to be read,\n4 older than what is supported.");
   int exit_code = tools::kExitOk;
   tools::AddInspect(&app, &exit_code);
   tools::AddVerify(&app, &exit_code);

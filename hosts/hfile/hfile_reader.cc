@@ -655,6 +655,20 @@ std::optional<HFileBlockSize> HFileReader::FindBlockSize() const {
   return hfile::FindBlockSize(impl_->layout(), properties().encoding, &cells);
 }
 
+absl::Status HFileReader::ListBlocks(
+    std::vector<HFileBlockInfo>* blocks) const {
+  const hfile::BlockFormat& format = impl_->format();
+  for (uint64_t offset = 0; offset < format.end;) {
+    absl::StatusOr<hfile::BlockHeader> header =
+        hfile::ReadBlockHeader(format, offset);
+    if (!header.ok()) return header.status();
+    blocks->push_back({std::move(header->magic), offset, header->size,
+                       header->uncompressed_size, header->previous_offset});
+    offset += header->size;
+  }
+  return absl::OkStatus();
+}
+
 absl::Status HFileReader::Verify(bool with_keys) const {
   return impl_->Verify(with_keys);
 }

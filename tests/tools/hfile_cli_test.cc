@@ -500,8 +500,40 @@ TEST_F(HFileCliTest, AFilterWithoutItsTypeIsNotDroppedByRebuild) {
   EXPECT_THAT(Run("rebuild typeless given --bloom_type ROW"), Exits(0));
 }
 
+// The blocks of a file fill it up to the trailer, and are those of its totals.
+TEST_F(HFileCliTest, InspectListsBlocks) {
+  WriteFile(InputPath("levels"), HBaseFile("row_index_2_levels.hfile"));
+  EXPECT_FALSE(RunJsonOfFile("inspect levels").contains("blocks"));
+  const Json blocks = RunJsonOfFile("inspect --blocks levels")["blocks"];
+  uint64_t offset = 0;
+  std::map<std::string, int> types;
+  for (const Json& block : blocks) {
+    EXPECT_EQ(block["offset"], offset);
+    offset += block["size_bytes"].get<uint64_t>();
+    ++types[block["type"].get<std::string>()];
+  }
+  constexpr uint64_t kTrailerSize = 4096;
+  EXPECT_EQ(offset + kTrailerSize,
+            HBaseFile("row_index_2_levels.hfile").size());
+  EXPECT_GT(types["DATABLK*"], 2);
+  EXPECT_GT(types["IDXLEAF2"], 1);
+  EXPECT_EQ(types["FILEINF2"], 1);
+  EXPECT_THAT(Run("inspect --blocks levels"), Exits(0, HasSubstr("IDXLEAF2")));
+  // The blocks before a damaged one are listed.
+  std::string damaged = HBaseFile("row_index_2_levels.hfile");
+  damaged[blocks[2]["offset"].get<size_t>() + 8] ^= 0x40;  // Its size.
+  WriteFile(InputPath("damaged"), damaged);
+  const ToolResult result = Run("inspect --blocks --json damaged");
+  EXPECT_THAT(result, Exits(1));
+  EXPECT_EQ(Json::parse(result.out)["files"][0]["blocks"].size(), 2u);
+}
+
 TEST_F(HFileCliTest, VerifySaysWhatItCouldNotCheckOfAnEncryptedFile) {
   WriteFile(InputPath("secret"), HBaseFile("row_encrypted.hfile"));
+  EXPECT_THAT(Run("advise secret"), Exits(3));
+  EXPECT_THAT(Run("rebuild secret secret.new"), Exits(3));
+  EXPECT_THAT(Run("inspect --cells secret"), Exits(3));
+  EXPECT_GT(RunJsonOfFile("inspect --blocks secret")["blocks"].size(), 2u);
   EXPECT_THAT(Run("verify --cells secret"),
               Exits(0, HasSubstr("ok, encrypted: only checksums")));
   EXPECT_EQ(RunJson("inspect --brief secret")["totals"][0]["unusable"], 1);

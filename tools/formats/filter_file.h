@@ -76,6 +76,10 @@ class FilterFile {
   virtual absl::Status InspectCells(Json* /*entry*/) const {
     return absl::OkStatus();
   }
+  // Adds the headers of all blocks, on error those before the damaged one.
+  virtual absl::Status InspectBlocks(Json* /*entry*/) const {
+    return absl::OkStatus();
+  }
   // Checks every checksum and invariant; `with_cells` also checks that each
   // cell's keys are found, where the file has cells. Adds its measurements to
   // *entry. OK for a format whose damaged files fail to open.

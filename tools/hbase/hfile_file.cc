@@ -9,6 +9,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/match.h"
 #include "rowbloom/hfile.h"
@@ -163,6 +164,23 @@ class HFileFile : public FilterFile {
           counts.PresentRowFpr((*entry)["expected_fpr"].get<double>());
     }
     return CountCellSizes(*reader_, &(*entry)["cell_sizes"]);
+  }
+
+  absl::Status InspectBlocks(Json* entry) const override {
+    std::vector<HFileBlockInfo> blocks;
+    absl::Status status = reader_->ListBlocks(&blocks);
+    Json rows = Json::array();
+    for (const HFileBlockInfo& block : blocks) {
+      rows.push_back(
+          {{"type", EscapeBytes(block.type)},
+           {"offset", block.offset},
+           {"size_bytes", block.size_bytes},
+           {"uncompressed_size_bytes", block.uncompressed_size_bytes},
+           {"previous_offset",
+            block.previous_offset < 0 ? Json() : Json(block.previous_offset)}});
+    }
+    (*entry)["blocks"] = std::move(rows);
+    return status;
   }
 
   absl::Status Plan(const PlanQuestion& question, Json* entry) const override {

@@ -93,6 +93,7 @@ struct InspectArguments {
   std::vector<std::string> paths;
   bool brief = false;
   bool cells = false;
+  bool blocks = false;
   ReportForm form;
 };
 
@@ -101,6 +102,7 @@ int RunInspect(const InspectArguments& arguments) {
   report.format = "rowbloom-inspect";
   report.ask = [&](const TargetFile&, const FilterFile& file, Json* entry) {
     absl::Status status = file.Inspect(entry);
+    if (arguments.blocks) status.Update(file.InspectBlocks(entry));
     if (arguments.cells && status.ok()) status = file.InspectCells(entry);
     return status;
   };
@@ -108,6 +110,7 @@ int RunInspect(const InspectArguments& arguments) {
     std::string text = FieldsAndTable(entry, "chunks");
     if (entry.contains("cell_sizes")) text += Table(entry["cell_sizes"]);
     if (entry.contains("file_info")) text += FileInfoText(entry["file_info"]);
+    if (entry.contains("blocks")) text += Table(entry["blocks"]);
     return text;
   };
   if (arguments.brief) {
@@ -137,6 +140,8 @@ void AddInspect(CLI::App* app, int* exit_code) {
   verb->add_flag("--cells", arguments->cells,
                  "Also read the cells of HFiles, to count rows and the columns "
                  "that are always maybe");
+  verb->add_flag("--blocks", arguments->blocks,
+                 "Also list the blocks of HFiles, by their headers");
   AddReportForm(verb, "rowbloom-inspect", &arguments->form);
   verb->callback(
       [arguments, exit_code] { *exit_code = RunInspect(*arguments); });

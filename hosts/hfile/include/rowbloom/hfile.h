@@ -199,6 +199,15 @@ struct HFileBlockSize {
   uint32_t max = 0;
 };
 
+// The header of a block.
+struct HFileBlockInfo {
+  std::string type;  // Its magic, as "DATABLK*".
+  uint64_t offset = 0;
+  uint64_t size_bytes = 0;  // In the file, header and checksums included.
+  uint64_t uncompressed_size_bytes = 0;
+  int64_t previous_offset = -1;  // The previous block of this type; or -1.
+};
+
 // Iterates over the cells of a file, in order. Belongs to one thread.
 class HFileCellReader {
  public:
@@ -260,6 +269,9 @@ class HFileReader {
   std::unique_ptr<HFileCellReader> NewCellReader() const;
   // Reads up to 32 data blocks. nullopt if none can be read, or none is there.
   std::optional<HFileBlockSize> FindBlockSize() const;
+  // Appends every block in the order of the file, by reading their headers. If
+  // one is damaged, returns DataLoss after those before it.
+  absl::Status ListBlocks(std::vector<HFileBlockInfo>* blocks) const;
 
   // Reads everything and checks every checksum and invariant: blocks, indexes,
   // filters, cells and their order, totals. `with_keys` also checks that the
