@@ -578,7 +578,7 @@ def head():
            "[bench/README.md](../bench/README.md) explains the names and how "
            "each program measures. `bench/tables.py` writes this page from "
            "[bench/results](../bench/results), which also has "
-           + " and ".join(others) + ".")
+           + " and ".join([", ".join(others[:-1]), others[-1]]) + ".")
     phases = phase_reads(load("reads_phases"))
     means = {name: mean(reads.values()) for name, reads in phases.items()}
     rival = min((name for name in means if name.startswith("rocksdb_")),

@@ -530,6 +530,22 @@ def micro(result):
                                 "".join(part),])
 
 
+def point_get(result):
+    counters = ("batch_to_loop", "lower_quartile", "upper_quartile",
+                "time_per_lookup_of_loop")
+    values = [medians(result, r"point_get/(.+)/(\d+)x(\d+)", counter)
+              for counter in counters]
+    for size in distinct(size for _, _, size in values[0]):
+        yield (f"Filters of {int(size):,} bytes, by their number. The time of "
+               "a batch as a multiple of a loop's, with the quartiles of the "
+               "rounds, and nanoseconds of each lookup of the loop:")
+        yield pivot([key for key in values[0] if key[2] == size], "filter",
+                    lambda key: f"`{key[0]}`", operator.itemgetter(1),
+                    lambda key: [value[key] for value in values],
+                    lambda cell: "{:.2f} ({:.2f}-{:.2f}), {}".format(
+                        *cell[:3], number(1e9 * cell[3])))
+
+
 def reads_phases(result):
     runs = result["phases"]
     shares = distinct(f"{run['cache_share']:.0%}" for run in runs)
@@ -603,6 +619,7 @@ SECTIONS = {
     "memory_cache": ("Resident memory of a cache", memory_cache),
     "memory_readers": ("Memory of open readers", memory_readers),
     "reader_cost_bench": ("Cost of a lookup through a reader", micro),
+    "point_get": ("A point get in a loop and by a batch", point_get),
     "epoch_bench": ("Epochs", micro),
     "rows_bench": ("RocksDbRows", micro),
     "memfilter_bench": ("Filters of memory", micro),
