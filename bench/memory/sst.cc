@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // sst: the memory of a process that writes SSTs, by filter: one SST by one
-// thread, and one by each of four, as four compactions do.
+// thread, and one by each of four, as four compactions do. These wait for each
+// other with all keys added: else it is chance whether their peaks coincide.
 
+#include <atomic>
+#include <chrono>
+#include <functional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -33,8 +37,10 @@ void Check(const rocksdb::Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
 }
 
-// Writes keys in order, whose low bytes are random.
-void WriteSst(const Sst& sst, const std::string& path) {
+// Writes keys in order, whose low bytes are random. Calls finish() when all are
+// added.
+void WriteSst(const Sst& sst, const std::string& path,
+              const std::function<void()>& finish) {
   rocksdb::BlockBasedTableOptions table;
   table.filter_policy =
       MakePolicy(sst.filter, sst.filter, kBitsPerKey, {}, false).filter;
@@ -59,6 +65,7 @@ void WriteSst(const Sst& sst, const std::string& path) {
     put(8, NextSplitMix(&random));
     Check(writer.Put(key, "value"));
   }
+  finish();
   Check(writer.Finish());
 }
 
@@ -70,12 +77,20 @@ Json Measure(const Sst& sst, const std::string& directory) {
   result.update(InChild([&]() -> Json {
     Sst small = sst;
     small.keys = 10000;
-    WriteSst(small, directory + "/0");
+    WriteSst(small, directory + "/0", [] {});
     const Memory memory;
+    std::atomic<int> writing{sst.threads};
+    const auto wait_for_all = [&writing] {
+      --writing;
+      while (writing > 0) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+      }
+    };
     std::vector<std::thread> threads;
     for (int i = 0; i < sst.threads; ++i) {
-      threads.emplace_back(
-          [&, i] { WriteSst(sst, directory + "/" + std::to_string(i)); });
+      threads.emplace_back([&, i] {
+        WriteSst(sst, directory + "/" + std::to_string(i), wait_for_all);
+      });
     }
     for (std::thread& thread : threads) thread.join();
     return {{"peak_bytes", memory.PeakBytes()},
