@@ -206,6 +206,12 @@ def check_cache_memory(results):
         assert run["peak_bytes"] < 1.1 * run["capacity_bytes"] + (8 << 20), run
 
 
+def check_pages(results):
+    run, = results["pages"]
+    assert run["hit"]["huge_pages_ns"] > 0, run
+    assert run["first_load"]["small_pages_ns"] > 0, run
+
+
 # Name -> runs: flags, a function of the results or None, plots.
 PROGRAMS = {
     "cache_bench": [
@@ -224,6 +230,9 @@ PROGRAMS = {
         ("sst --quick", check_sst_memory),
         ("cache --quick", check_cache_memory),
         ("readers --quick", None)],
+    "pages_bench": [
+        ("--families compact --mebibytes 1 --lookups 1000 --rounds 1",
+         check_pages)],
     "reader_bench": [
         ("--quick", check_reader, "reader_precision", "reader_harm"),
         ("ablation --quick", None)],
