@@ -203,7 +203,7 @@ struct FileBudgetOptions {
   // takes at most flush_ratio (above 1) times the average. Only in kBalanced:
   // the small budgets of kHitsOnly leave no room for moves.
   double max_extra_bits = 6;
-  double flush_ratio = 1.3;
+  double flush_ratio = 1.02;
   double max_excess = 0.03;
   // Control of the total: bits of precision for each bit per key by which live
   // filters are below the budget, and the limit of that correction in both

@@ -373,7 +373,7 @@ TEST(FileBudget, SstsAreCappedByHowManyAreMoved) {
   FileBudget budget = MakeFileBudget();
   for (const FileFacts& facts : {kFlush, AtLevel(0, 7)}) {
     budget = MakeFileBudget();  // Nothing is known of moves.
-    EXPECT_NEAR(budget.ForFile(facts).bits_per_key, facts.is_flush ? 13 : 16,
+    EXPECT_NEAR(budget.ForFile(facts).bits_per_key, facts.is_flush ? 10.2 : 16,
                 0.01);
     const auto bits_with = [&](double moved_share) {
       EXPECT_TRUE(budget.SetLive({8000, 10000, {}, moved_share}).ok());
@@ -400,7 +400,7 @@ TEST(FileBudget, AFlushIsSmallEvenIfNoLevelIsKnownYet) {
   const FileBudget budget = MakeFileBudget();
   FileFacts flush = AtLevel(0, 1);
   flush.is_flush = true;
-  EXPECT_NEAR(budget.ForFile(flush).bits_per_key, 13, 0.01);
+  EXPECT_NEAR(budget.ForFile(flush).bits_per_key, 10.2, 0.01);
 }
 
 TEST(FileBudget, ACountedMissingShareReplacesThatOfTheOptions) {

@@ -573,7 +573,7 @@ typedef struct rowbloom_budget rowbloom_budget;
 // | size_ratio       | 10       | the tree that is assumed where nothing      |
 // | level_count      | 4        | better is known                             |
 // | max_extra_bits   | 6        | bits above the average, for SSTs that a     |
-// | flush_ratio      | 1.3      | move may make part of the oldest run:       |
+// | flush_ratio      | 1.02     | move may make part of the oldest run:       |
 // | max_excess       | 0.03     | FileBudgetOptions                           |
 // | control_gain     | 0.5      | control of the total: FileBudgetOptions     |
 // | control_limit    | 2        |                                             |
