@@ -372,6 +372,16 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
   if (!budget.ok()) return budget.status();
   FileShare share = {facts, *std::move(budget)};
   if (!view.has_value()) {
+    // Dynamic level sizes fill the last of all levels first. With static ones
+    // the deepest level begins empty, and the one above it may have nearly all
+    // keys: it counts as the oldest run, for fewer bits.
+    if (facts.level.has_value() &&
+        context.compaction_style == rdb::kCompactionStyleLevel &&
+        file_options.budget.mode == BudgetMode::kBalanced &&
+        static_cast<int64_t>(*facts.level_count) < context.num_levels) {
+      share.facts.level_count =
+          std::max(*facts.level_count - 1, *facts.level + 1);
+    }
     // The filters of a new tree are what auto_bits goes on from.
     if (!options.auto_bits) return share;
     const absl::Status status = share.budget.SetLive({0, 0, {}, 1});

@@ -150,21 +150,46 @@ INSTANTIATE_TEST_SUITE_P(
         Case{"static_random", false, false, Inserts::kRandom, true, true, 1.05},
         Case{"static_mixed", false, false, Inserts::kMixed, false, true, 1.05},
         Case{"static_ingest", false, false, Inserts::kIngest, true, true, 1.05},
+        Case{"static_alone", false, false, Inserts::kRandom, true, false, 1.05},
         Case{"static_append", false, false, Inserts::kAppend, false, false,
-             1.4},
+             1.05},
         Case{"static_moves", false, false, Inserts::kMostlyAppend, true, true,
              1.05},
         Case{"dynamic_random", true, false, Inserts::kRandom, false, false,
-             1.1},
-        Case{"dynamic_mixed", true, false, Inserts::kMixed, true, false, 1.1},
+             1.05},
+        Case{"dynamic_mixed", true, false, Inserts::kMixed, true, false, 1.05},
         Case{"dynamic_ingest", true, false, Inserts::kIngest, false, false,
-             1.1},
+             1.05},
         Case{"dynamic_append", true, false, Inserts::kAppend, true, true, 1.05},
         Case{"universal_random", false, true, Inserts::kRandom, true, true,
              1.05}),
     [](const ::testing::TestParamInfo<Case>& param) {
       return std::string(param.param.name);
     });
+
+// From the second compaction on, small or large as the last level may be beside
+// the one above.
+TEST(DbBudget, HoldsAtAnySizeRatioWithoutAListener) {
+  for (const bool is_dynamic : {false, true}) {
+    for (const double ratio : {3.0, 5.0, 10.0}) {
+      RocksDbOptions options = NativeOptions();
+      options.size_ratio = ratio;
+      BudgetDb db;
+      db.options.level_compaction_dynamic_level_bytes = is_dynamic;
+      db.options.max_bytes_for_level_multiplier = ratio;
+      db.Open(NewRocksDbFilterPolicy(options), /*with_listener=*/false);
+      Workload workload(Inserts::kRandom);
+      for (int i = 0; i < 60; ++i) {
+        workload.Next(&db);
+        if (i < 2 * db.options.level0_file_num_compaction_trigger) continue;
+        const double bits = db.Measure().bits_per_key;
+        EXPECT_LE(bits, 1.05 * kBits)
+            << (is_dynamic ? "dynamic " : "static ") << ratio << ' ' << i;
+        EXPECT_GE(bits, 0.85 * kBits) << ratio << ' ' << i;
+      }
+    }
+  }
+}
 
 // The run above the oldest has most of these filters. Without a listener, it is
 // assumed to be smaller than it may be.
