@@ -199,7 +199,14 @@ class FilterReader {
   // by one call of ReadMany() for each group of sources (io.h): a batch over
   // cold files waits for one read if its source can have many under way.
   static void MayContain(absl::Span<const FilterQuestion> questions,
-                         bool* may_contain);
+                         bool* may_contain) {
+    if (questions.size() == 1 && questions[0].reader != nullptr &&
+        questions[0].key != nullptr) {
+      *may_contain = questions[0].reader->MayContain(*questions[0].key);
+    } else {
+      AskTogether(questions, may_contain);
+    }
+  }
 
   // MayContain() without its read. kNotInMemory sets *load: the engine reads
   // these bytes, in its own way, and gives them to Offer(). It may as well
@@ -247,6 +254,9 @@ class FilterReader {
   std::vector<uint32_t> LoadedSteps() const;
 
  private:
+  static void AskTogether(absl::Span<const FilterQuestion> questions,
+                          bool* may_contain);
+
   friend class internal::reader::BlockReader;  // The only one that derives from
                                                // it.
   FilterReader() = default;

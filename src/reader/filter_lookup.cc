@@ -107,13 +107,10 @@ FilterAnswer BlockReader::Ask(const FilterKey& key, FilterLoad* load,
 
 }  // namespace internal::reader
 
-void FilterReader::MayContain(absl::Span<const FilterQuestion> questions,
-                              bool* may_contain) {
+void FilterReader::AskTogether(absl::Span<const FilterQuestion> questions,
+                               bool* may_contain) {
   using internal::reader::BlockReader;
-  if (questions.size() == 1) {
-    BlockReader::CheckQuestion(questions[0]);
-    *may_contain = questions[0].reader->MayContain(*questions[0].key);
-  } else if (questions.size() <= BlockReader::kFewQuestions) {
+  if (questions.size() <= BlockReader::kFewQuestions) {
     BlockReader::AskFew(questions, may_contain);
   } else {
     BlockReader::AskMany(questions, /*first_is_quick=*/true, may_contain);
