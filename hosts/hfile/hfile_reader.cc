@@ -32,7 +32,8 @@ namespace {
 // a few megabytes at most.
 constexpr uint64_t kMaxSectionSize = 1u << 28;
 // In the cache, the delete family filter's chunks follow the general filter's.
-constexpr uint64_t kDeleteFamilyChunks = uint64_t{1} << 32;
+constexpr uint8_t kGeneralFilter = 0;
+constexpr uint8_t kDeleteFamilyFilter = 1;
 constexpr char kHudiFilterName[] = "bloomFilter";
 constexpr char kAfterLast[] = "after the last key of the filter";
 
@@ -245,9 +246,9 @@ void HFileReader::Impl::TakeFileInfo(hfile::FileInfo info) {
   properties_.file_info = std::move(info);
 }
 
-internal::cache::CachedChunksOptions HFileReader::Impl::CachedFrom(
-    uint64_t first_chunk) const {
-  return {options_.cache, file_id_, options_.file_id == 0, first_chunk,
+internal::cache::CachedChunksOptions HFileReader::Impl::CachedAs(
+    uint8_t filter_number) const {
+  return {options_.cache, file_id_, options_.file_id == 0, filter_number,
           options_.priority};
 }
 
@@ -302,7 +303,8 @@ void HFileReader::Impl::MakeGeneralFilter(const Section& section) {
     return refuse(hfile::DataLoss("bloom type ", *type,
                                   ", but there is no general Bloom meta"));
   }
-  MakeFilter(*section.general_meta, CachedFrom(0), section.digest, &general_);
+  MakeFilter(*section.general_meta, CachedAs(kGeneralFilter), section.digest,
+             &general_);
 }
 
 void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
@@ -314,7 +316,7 @@ void HFileReader::Impl::MakeDeleteFamilyFilter(const Section& section) {
     return;
   }
   delete_family_.info.bloom_type = BloomType::kRow;
-  MakeFilter(*section.delete_family_meta, CachedFrom(kDeleteFamilyChunks),
+  MakeFilter(*section.delete_family_meta, CachedAs(kDeleteFamilyFilter),
              section.digest, &delete_family_);
 }
 

@@ -106,7 +106,7 @@ class HFileReader::Impl {
               HFileBloomInfo* info) const;
   // Refuses a filter that may be in the part that could not be read.
   static void RefuseUnread(const Section& section, HFileBloomInfo* info);
-  internal::cache::CachedChunksOptions CachedFrom(uint64_t first_chunk) const;
+  internal::cache::CachedChunksOptions CachedAs(uint8_t filter_number) const;
 
   static bool IsBehindLast(const Filter& filter, const hfile::CellKey& key);
   bool IsEmpty(HFileExplanation* explanation) const;

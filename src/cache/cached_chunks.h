@@ -20,9 +20,9 @@
 #include <memory>
 #include <utility>
 
-#include "absl/container/fixed_array.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/load_rules.h"
+#include "util/check.h"
 
 namespace rowbloom::internal::cache {
 
@@ -179,7 +179,8 @@ struct CachedChunksOptions {
   uint64_t file_id = 0;
   // No other reader uses the id: the chunks leave the cache with this object.
   bool owns_file_id = false;
-  uint64_t first_chunk = 0;  // Its number in the cache.
+  // Tells the filters of one file apart.
+  uint8_t filter_number = 0;
   FilterCachePriority priority = FilterCachePriority::kNormal;
 };
 
@@ -190,17 +191,19 @@ class CachedChunks {
   CachedChunks(const CachedChunksOptions& options, size_t chunk_count)
       : cache_(ChunkCache::Of(*options.cache)),
         file_id_(options.file_id),
-        first_chunk_(options.first_chunk),
-        chunks_(chunk_count),
-        owns_file_id_(options.owns_file_id),
-        priority_(options.priority) {
+        size_(static_cast<uint32_t>(chunk_count)),
+        filter_number_(options.filter_number),
+        priority_(options.priority),
+        owns_file_id_(options.owns_file_id) {
+    RB_CHECK(chunk_count == size_, "a filter of more than 2^32 chunks");
+    if (size_ > 1) chunks_ = new Chunk[size_];
     cache_.AddFile(1);
   }
   ~CachedChunks();
   CachedChunks(const CachedChunks&) = delete;
   CachedChunks& operator=(const CachedChunks&) = delete;
 
-  size_t size() const { return chunks_.size(); }
+  size_t size() const { return size_; }
   uint64_t file_id() const { return file_id_; }
   ChunkCache& cache() const { return cache_; }
   // The bytes of the heap that it takes.
@@ -296,25 +299,28 @@ class CachedChunks {
   };
 
   FilterCacheKey KeyOf(size_t chunk) const {
-    return {file_id_, first_chunk_ + chunk};
+    return {file_id_, uint64_t{filter_number_} << 32 | chunk};
   }
 
   ChunkCache& cache_;
   const uint64_t file_id_;
-  const uint64_t first_chunk_;
-  absl::FixedArray<Chunk, 1> chunks_;
-  const bool owns_file_id_;
+  const uint32_t size_;
+  const uint8_t filter_number_;
   const FilterCachePriority priority_;
+  const bool owns_file_id_;
+  Chunk only_;
+  Chunk* chunks_ = &only_;  // An array on the heap if there are more.
 };
 
 inline CachedChunks::~CachedChunks() {
-  for (size_t i = 0; i < chunks_.size(); ++i) {
+  for (size_t i = 0; i < size(); ++i) {
     if (owns_file_id_) {
       cache_.Erase(KeyOf(i));
     } else {
       cache_.DropShortcut(KeyOf(i), &chunks_[i]);
     }
   }
+  if (chunks_ != &only_) delete[] chunks_;
   cache_.AddFile(-1);
 }
 

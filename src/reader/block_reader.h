@@ -230,6 +230,8 @@ class BlockReader final : public FilterReader {
   // cache, where lookups are faster, if that evicts nothing.
   void AskHeld(Lookup* lookup) const;
   const ChunkLoader& loader() const { return loader_; }
+  // Where its chunks lie.
+  cache::ChunkMemory* memory() const { return chunks_.cache().memory(); }
 
  private:
   // Answers if the chunk has a shortcut and the lookup is no sample. Otherwise

@@ -101,10 +101,14 @@ FilterStatsSnapshot FileCounters::Snapshot() const {
       snapshot.values[static_cast<size_t>(FilterCounter::kPrefixLookups)];
   uint64_t& prefix_negatives =
       snapshot.values[static_cast<size_t>(FilterCounter::kPrefixNegatives)];
-  prefix_lookups = unanswered_prefixes_.load(std::memory_order_relaxed);
-  if (prefix_answers_ == nullptr) return snapshot;
-  for (size_t i = 0; i < prefix_answers_->size(); ++i) {
-    const auto& answers = (*prefix_answers_)[i];
+  const PrefixAnswers* const prefixes = prefix_answers();
+  if (prefixes == nullptr) {
+    prefix_lookups = prefixes_.load(std::memory_order_relaxed) / 2;
+    return snapshot;
+  }
+  prefix_lookups = prefixes->unanswered.load(std::memory_order_relaxed);
+  for (size_t i = 0; i < prefixes->levels.size(); ++i) {
+    const auto& answers = prefixes->levels[i];
     const uint64_t negatives = answers[1].load(std::memory_order_relaxed);
     const uint64_t lookups =
         negatives + answers[0].load(std::memory_order_relaxed);

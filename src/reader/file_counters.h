@@ -11,7 +11,6 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/load_rules.h"
@@ -78,11 +77,16 @@ class FileCounters {
  public:
   // `answers_prefixes`: key levels may answer prefixes of the file's keys.
   explicit FileCounters(bool answers_prefixes)
-      : prefix_answers_(answers_prefixes ? new PrefixAnswers : nullptr) {}
+      : prefixes_(answers_prefixes
+                      ? reinterpret_cast<uintptr_t>(new PrefixAnswers)
+                      : 1) {}
+  ~FileCounters() { delete prefix_answers(); }
+  FileCounters(const FileCounters&) = delete;
+  FileCounters& operator=(const FileCounters&) = delete;
 
   // The bytes of the heap that it takes.
   size_t memory_bytes() const {
-    return prefix_answers_ == nullptr ? 0 : sizeof(PrefixAnswers);
+    return prefix_answers() == nullptr ? 0 : sizeof(PrefixAnswers);
   }
 
   // These count a lookup, and then its answer. One lookup in
@@ -120,9 +124,14 @@ class FileCounters {
   // Counts a prefix lookup beside the two above, by the key level that answered
   // it; 0 if no key level did.
   void CountPrefix(size_t level, bool is_negative) {
+    PrefixAnswers* const answers = prefix_answers();
+    if (answers == nullptr) {
+      prefixes_.fetch_add(2, std::memory_order_relaxed);
+      return;
+    }
     std::atomic<uint64_t>& count =
-        level == 0 ? unanswered_prefixes_
-                   : (*prefix_answers_)[level - 1][is_negative ? 1 : 0];
+        level == 0 ? answers->unanswered
+                   : answers->levels[level - 1][is_negative ? 1 : 0];
     count.fetch_add(1, std::memory_order_relaxed);
   }
   // The counter is one of those from kTruePositives to kLoadErrors.
@@ -143,11 +152,20 @@ class FileCounters {
   static constexpr size_t kSharedCount =
       static_cast<size_t>(FilterCounter::kLoadErrors) + 1 - kFirstShared;
 
-  // Indexed by level, from 1, and answer.
-  struct PrefixAnswers : std::array<std::array<std::atomic<uint64_t>, 2>,
-                                    FilterStatsSnapshot::kPrefixLevels> {
-    PrefixAnswers() : array{} {}
+  struct PrefixAnswers {
+    std::atomic<uint64_t> unanswered{0};
+    // Indexed by level, from 1, and answer.
+    std::array<std::array<std::atomic<uint64_t>, 2>,
+               FilterStatsSnapshot::kPrefixLevels>
+        levels{};
   };
+  // nullptr if no key level may answer.
+  PrefixAnswers* prefix_answers() const {
+    const uint64_t word = prefixes_.load(std::memory_order_relaxed);
+    return word % 2 == 1
+               ? nullptr
+               : reinterpret_cast<PrefixAnswers*>(static_cast<uintptr_t>(word));
+  }
 
   static bool IsSample(uint64_t count) {
     // Multiples of the golden ratio are spread evenly, without a period.
@@ -158,8 +176,9 @@ class FileCounters {
 
   ThreadCounters by_thread_;
   std::array<std::atomic<uint64_t>, kSharedCount> shared_{};
-  std::atomic<uint64_t> unanswered_prefixes_{0};
-  const std::unique_ptr<PrefixAnswers> prefix_answers_;
+  // A PrefixAnswers; or, odd, twice the number of prefixes without an answer,
+  // plus 1. One word, because each open file has it.
+  std::atomic<uint64_t> prefixes_;
 };
 
 }  // namespace rowbloom::internal::reader

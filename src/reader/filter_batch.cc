@@ -173,6 +173,7 @@ void AskMissing(std::vector<Question>* missing) {
     PendingLoad pending;
     if (AskMemory(group, planned_bytes, &pending.load)) continue;
     pending.loader = &first.reader->loader();
+    pending.memory = first.reader->memory();
     planned_bytes += pending.load.size_bytes;
     loads.push_back(std::move(pending));
     groups.push_back(group);
@@ -273,6 +274,7 @@ void BlockReader::Prefetch() const {
     PendingLoad pending;
     pending.loader = &loader_;
     pending.load = loader_.LoadOf(chunk, steps);
+    pending.memory = memory();
     planned_bytes += pending.load.size_bytes;
     loads.push_back(std::move(pending));
     if (planned_bytes >= LoadRules::kPrefetchedAtOnceBytes) load_all();

@@ -123,14 +123,14 @@ void BlockReader::CacheHeld(size_t chunk) const {
   const FilterDescriptor descriptor = index().DescriptorOf(chunk);
   const uint32_t steps = FilterSteps(descriptor);
   // An engine's cache has no shortcuts.
-  if (loader_.memory() == nullptr ||
+  if (memory() == nullptr ||
       chunks_.RoomFor(chunk).free_bytes <
           ResidentChunk::ChargeBytes(descriptor, steps)) {
     return;
   }
   const FilterLoad load = loader_.LoadOf(chunk, steps);
   auto resident =
-      loader_.Build(load, index().filter(), kernel_, JudgeOfChunks());
+      loader_.Build(load, index().filter(), memory(), kernel_, JudgeOfChunks());
   if (resident.ok()) KeepLoaded(load, *std::move(resident));
 }
 
@@ -175,6 +175,7 @@ void BlockReader::Load(const FilterLoad& load, Lookup* lookup) const {
   PendingLoad pending;
   pending.loader = &loader_;
   pending.load = load;
+  pending.memory = memory();
   ReadAll(absl::MakeSpan(&pending, 1));
   if (!FinishLoad(load, pending.bytes, ask)) PauseAfterFailure(load.chunk);
 }
@@ -216,8 +217,8 @@ std::unique_ptr<ResidentChunk> BlockReader::Build(
   if (bytes.ok()) {
     judge_->CountLoad(bytes->size());
     counters_.Add(FilterCounter::kChunkLoadBytes, bytes->size());
-    chunk =
-        loader_.Build(load, *bytes, kernel_, JudgeOfChunks()).value_or(nullptr);
+    chunk = loader_.Build(load, *bytes, memory(), kernel_, JudgeOfChunks())
+                .value_or(nullptr);
   }
   counters_.Add(chunk != nullptr ? FilterCounter::kChunkLoads
                                  : FilterCounter::kLoadErrors);

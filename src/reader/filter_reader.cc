@@ -211,8 +211,7 @@ BlockReader::BlockReader(const RandomAccessSource* source,
       kernel_(options.kernel),
       filter_size_log2_(
           Log2(tail.block.index.OffsetOf(tail.block.index.size()))),
-      loader_(source, tail.offset, std::move(tail.block),
-              ChunkCache::Of(*options.cache).memory()),
+      loader_(source, tail.offset, std::move(tail.block)),
       rare_(MakeRare(std::move(own_cache), tail.properties, options.secret)),
       chunks_(
           {options.cache,
@@ -284,7 +283,7 @@ absl::Status BlockReader::Verify() const {
                              "another filter block since it was opened");
   }
   for (size_t i = 0; i < index().size(); ++i) {
-    absl::Status status = loader_.Verify(i, kernel_);
+    absl::Status status = loader_.Verify(i, memory(), kernel_);
     if (!status.ok()) return status;
   }
   return absl::OkStatus();

@@ -27,7 +27,6 @@
 #include <memory>
 #include <utility>
 
-#include "absl/container/fixed_array.h"
 #include "cache/cached_chunks.h"
 #include "cache/load_ledger.h"
 #include "reader/resident_chunk.h"
@@ -54,9 +53,11 @@ class LoadJudge {
   LoadJudge(std::shared_ptr<cache::LoadLedger> ledger, size_t chunk_count,
             uint64_t cost_bytes)
       : ledger_(std::move(ledger)),
-        opened_(ledger_->Now()),
+        opened_lookups_(ledger_->lookups()),
         cost_bytes_(cost_bytes),
-        counts_(chunk_count) {
+        opened_half_lives_(ledger_->half_lives()),
+        chunk_count_(static_cast<uint32_t>(chunk_count)) {
+    if (chunk_count_ > 1) many_ = new Count[chunk_count_];
     ledger_->AddChunks(static_cast<int64_t>(chunk_count));
   }
   // The bytes of the heap that a judge takes.
@@ -64,7 +65,10 @@ class LoadJudge {
     return sizeof(LoadJudge) +
            (chunk_count > 1 ? chunk_count * sizeof(Count) : 0);
   }
-  ~LoadJudge() { ledger_->AddChunks(-static_cast<int64_t>(counts_.size())); }
+  ~LoadJudge() {
+    if (chunk_count_ > 1) delete[] many_;
+    ledger_->AddChunks(-int64_t{chunk_count_});
+  }
   LoadJudge(const LoadJudge&) = delete;
   LoadJudge& operator=(const LoadJudge&) = delete;
 
@@ -88,11 +92,11 @@ class LoadJudge {
   // Lookups of absent keys that the chunk gets, for each lookup in all filters
   // of the cache.
   double AbsentRate(size_t chunk) const {
-    return AbsentLookups(chunk) / std::max(1.0, ledger_->WeightSince(opened_));
+    return AbsentLookups(chunk) / std::max(1.0, ledger_->WeightSince(opened()));
   }
   // The number of these lookups, each weighted by its age.
   double AbsentLookups(size_t chunk) const {
-    return CountAt(counts_[chunk].word.load(std::memory_order_relaxed),
+    return CountAt(CountOf(chunk).load(std::memory_order_relaxed),
                    ledger_->half_lives());
   }
   double cost_bytes() const {
@@ -121,7 +125,13 @@ class LoadJudge {
     // The ledger's half-lives at the last change, and the count at that time.
     std::atomic<uint64_t> word{0};
   };
-  // The count of `word`, an element of counts_, aged.
+  const std::atomic<uint64_t>& CountOf(size_t chunk) const {
+    return chunk_count_ > 1 ? many_[chunk].word : only_.word;
+  }
+  cache::LoadLedger::Moment opened() const {
+    return {opened_half_lives_, opened_lookups_};
+  }
+  // The count of a Count's word, aged.
   static uint32_t CountAt(uint64_t word, uint32_t half_lives) {
     // Negative if another thread has counted since this one read the clock.
     const auto age =
@@ -141,12 +151,18 @@ class LoadJudge {
 
   // Shared, because chunks may outlive an engine's cache.
   const std::shared_ptr<cache::LoadLedger> ledger_;
-  const cache::LoadLedger::Moment opened_;
+  // The moment when the file was opened, in two members, which take less.
+  const uint64_t opened_lookups_;
   std::atomic<uint64_t> cost_bytes_;
+  union {
+    Count only_ = {};
+    Count* many_;  // If there are more chunks than one.
+  };
+  const uint32_t opened_half_lives_;
+  const uint32_t chunk_count_;
   // Lookups whose outcome is known.
   std::atomic<uint32_t> absent_{0};
   std::atomic<uint32_t> present_{0};
-  absl::FixedArray<Count, 1> counts_;
 };
 
 inline void LoadJudge::CountSample(size_t chunk, FilterAnswer answer) {
@@ -160,7 +176,8 @@ inline void LoadJudge::CountSample(size_t chunk, FilterAnswer answer) {
   } else if (answer == FilterAnswer::kNotInMemory) {
     absent = static_cast<uint64_t>(std::lround(kWeight * AbsentShare()));
   }
-  std::atomic<uint64_t>& count = counts_[chunk].word;
+  std::atomic<uint64_t>& count =
+      chunk_count_ > 1 ? many_[chunk].word : only_.word;
   const uint32_t half_lives = ledger_->half_lives();
   const uint64_t now =
       CountAt(count.load(std::memory_order_relaxed), half_lives) + absent;

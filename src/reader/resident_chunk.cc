@@ -130,8 +130,8 @@ bool ChunkLoader::IsLoad(const FilterLoad& load) const {
 }
 
 absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
-    const FilterLoad& load, std::string_view bytes, Kernel kernel,
-    std::shared_ptr<const LoadJudge> judge) const {
+    const FilterLoad& load, std::string_view bytes, cache::ChunkMemory* memory,
+    Kernel kernel, std::shared_ptr<const LoadJudge> judge) const {
   const ChunkOrigin origin = OriginOf(load.chunk);
   const FilterDescriptor& stored = origin.descriptor;
   if (bytes.size() != load.size_bytes) {
@@ -149,7 +149,7 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
     const absl::Status status = filter::VerifyUnit(stored, i, unit);
     if (!status.ok()) return block::Annotate(Place(), origin.offset, status);
     auto buffer = std::make_shared<cache::ChunkBytes>(
-        static_cast<size_t>(cut.unit_size_bytes[i]), memory_);
+        static_cast<size_t>(cut.unit_size_bytes[i]), memory);
     CopyUnitAtStep(stored, load.steps, static_cast<uint32_t>(i), unit,
                    buffer->bytes());
     units[i] = std::move(buffer);
@@ -163,13 +163,16 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
   return chunk;
 }
 
-absl::Status ChunkLoader::Verify(size_t chunk, Kernel kernel) const {
+absl::Status ChunkLoader::Verify(size_t chunk, cache::ChunkMemory* memory,
+                                 Kernel kernel) const {
   PendingLoad pending;
   pending.loader = this;
   pending.load = LoadOf(chunk, FilterSteps(index_.DescriptorOf(chunk)));
+  pending.memory = memory;
   ReadAll(absl::MakeSpan(&pending, 1));
   if (!pending.bytes.ok()) return pending.bytes.status();
-  return Build(pending.load, *pending.bytes, kernel, nullptr).status();
+  return Build(pending.load, *pending.bytes, pending.memory, kernel, nullptr)
+      .status();
 }
 
 bool JoinsRead(uint64_t begin, uint64_t end, const FilterLoad& next) {
@@ -202,7 +205,7 @@ void ReadAll(absl::Span<PendingLoad> loads) {
     read.size_bytes = static_cast<size_t>(end - begin);
     // Not zeroed: the source fills it or returns an error.
     const auto buffer = std::make_shared<cache::ChunkBytes>(
-        read.size_bytes, loads[first].loader->memory());
+        read.size_bytes, loads[first].memory);
     read.scratch = buffer->bytes();
     const void* group = util::EngineCall([&] { return source.read_group(); });
     std::vector<SourceRead>& batch =

@@ -117,15 +117,13 @@ class alignas(64) ResidentChunk final : public cache::CachedFilter {
 // wanted steps of precision. It owns the index of the block.
 class ChunkLoader {
  public:
-  // `source` and the cache's `memory` must outlive the loader. `offset` is the
-  // block's, in the source.
+  // `source` must outlive the loader. `offset` is the block's, in the source.
   ChunkLoader(const RandomAccessSource* source, uint64_t offset,
-              block::ParsedFilterBlock block, cache::ChunkMemory* memory)
+              block::ParsedFilterBlock block)
       : index_(std::move(block.index)),
         identity_(block.identity),
         source_(source),
-        offset_(offset),
-        memory_(memory) {}
+        offset_(offset) {}
 
   const block::ChunkIndex& index() const { return index_; }
   block::BlockPlace Place() const;
@@ -137,21 +135,22 @@ class ChunkLoader {
   FilterLoad LoadOf(size_t chunk, uint32_t steps) const;
   // True if LoadOf() could have returned this load.
   bool IsLoad(const FilterLoad& load) const;
-  // Makes a chunk from the bytes of a load. See ResidentChunk::Make().
+  // Makes a chunk in `memory` from the bytes of a load. See
+  // ResidentChunk::Make().
   absl::StatusOr<std::unique_ptr<ResidentChunk>> Build(
-      const FilterLoad& load, std::string_view bytes, Kernel kernel,
+      const FilterLoad& load, std::string_view bytes,
+      cache::ChunkMemory* memory, Kernel kernel,
       std::shared_ptr<const LoadJudge> judge) const;
-  // Reads and checks the whole chunk.
-  absl::Status Verify(size_t chunk, Kernel kernel) const;
+  // Reads and checks the whole chunk, in `memory`.
+  absl::Status Verify(size_t chunk, cache::ChunkMemory* memory,
+                      Kernel kernel) const;
   const RandomAccessSource& source() const { return *source_; }
-  cache::ChunkMemory* memory() const { return memory_; }
 
  private:
   const block::ChunkIndex index_;
   const uint64_t identity_;
   const RandomAccessSource* const source_;
   const uint64_t offset_;
-  cache::ChunkMemory* const memory_;
 };
 
 // True if a read of the bytes from `begin` to `end` should go on over the bytes
@@ -162,6 +161,7 @@ bool JoinsRead(uint64_t begin, uint64_t end, const FilterLoad& next);
 struct PendingLoad {
   const ChunkLoader* loader = nullptr;
   FilterLoad load;
+  cache::ChunkMemory* memory = nullptr;  // The cache's; nullptr for the heap.
   // Set by ReadAll(). The bytes live as long as `buffer` and the source.
   absl::StatusOr<std::string_view> bytes = std::string_view();
   std::shared_ptr<const cache::ChunkBytes> buffer;

@@ -48,9 +48,9 @@ std::vector<LoadedChunk> LoadAll(const ChunkLoader& loader,
   ReadAll(absl::MakeSpan(pending));
   std::vector<LoadedChunk> chunks;
   for (const PendingLoad& p : pending) {
-    chunks.push_back(
-        p.bytes.ok() ? loader.Build(p.load, *p.bytes, Kernel::kBest, nullptr)
-                     : p.bytes.status());
+    chunks.push_back(p.bytes.ok() ? loader.Build(p.load, *p.bytes, nullptr,
+                                                 Kernel::kBest, nullptr)
+                                  : p.bytes.status());
   }
   return chunks;
 }
@@ -84,8 +84,8 @@ class ChunkLoaderTest : public ::testing::Test {
     for (const FilterChunkInfo& chunk : chunks_) {
       descriptors.push_back(chunk.descriptor);
     }
-    loader_ = std::make_unique<const ChunkLoader>(
-        &file_.source, kPlace, BlockOf(descriptors), nullptr);
+    loader_ = std::make_unique<const ChunkLoader>(&file_.source, kPlace,
+                                                  BlockOf(descriptors));
     EXPECT_GE(chunks_.size(), 4u);
     EXPECT_EQ(Descriptor(0).unit_count, 3u);
   }
@@ -142,7 +142,7 @@ class SmallChunk {
 
   const FilterDescriptor& descriptor() const { return filter_.descriptor; }
   ChunkLoader Loader() const {
-    return {source_.get(), 0, BlockOf({filter_.descriptor}), nullptr};
+    return {source_.get(), 0, BlockOf({filter_.descriptor})};
   }
   std::string UnitsAtStep(uint32_t steps) const {
     return testing::CutFilter(filter_, steps).units;
@@ -239,7 +239,7 @@ TEST_F(ChunkLoaderTest, AReadIsOf4MiBAtMostUnlessOneChunkIsLarger) {
   for (uint64_t i = 0; i < 6; ++i) add(kChunk);
   add(5 * kChunk);
   add(kChunk);
-  const ChunkLoader loader(&counting, 0, BlockOf(chunks), nullptr);
+  const ChunkLoader loader(&counting, 0, BlockOf(chunks));
   std::vector<ChunkLoad> loads;
   for (size_t i = 0; i < chunks.size(); ++i) loads.push_back({i, 1});
   EXPECT_THAT(LoadAll(loader, loads), Each(IsLoaded()));
@@ -259,8 +259,8 @@ TEST_F(ChunkLoaderTest, DamageToAUnitFailsOnlyLoadsThatNeedIt) {
   EXPECT_THAT(std::string(status.message()),
               HasSubstr("f.sst: offset " + std::to_string(chunks_[1].offset) +
                         ": checksum of filter unit 1"));
-  EXPECT_FALSE(loader_->Verify(1, Kernel::kBest).ok());
-  EXPECT_TRUE(loader_->Verify(0, Kernel::kBest).ok());
+  EXPECT_FALSE(loader_->Verify(1, nullptr, Kernel::kBest).ok());
+  EXPECT_TRUE(loader_->Verify(0, nullptr, Kernel::kBest).ok());
   EXPECT_THAT(LoadAll(*loader_, {{0, 8}, {1, 8}, {2, 8}}),
               ElementsAre(IsLoaded(), Not(IsLoaded()), IsLoaded()));
 }

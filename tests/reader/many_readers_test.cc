@@ -42,7 +42,7 @@ TEST(ManyReaders, TakeSixtyBytesForAChunkAndItsKey) {
   EXPECT_LE((more_bytes - bytes) / (many - few), 60 + key_bytes);
 }
 
-TEST(ManyReaders, TakeFourHundredBytesBesideTheirIndexAndProperties) {
+TEST(ManyReaders, Take352BytesBesideTheirIndexAndProperties) {
   uint64_t chunks = 0;
   const size_t bytes = BytesOfReader(800, "blocked_bloom", &chunks);
   ASSERT_EQ(chunks, 1u);
@@ -51,9 +51,7 @@ TEST(ManyReaders, TakeFourHundredBytesBesideTheirIndexAndProperties) {
                           EvenRows(800))
           .size() -
       1024 - block::Footer::kSize;
-  // Under AddressSanitizer arrays have redzones.
-  constexpr size_t kRedzones = 32;
-  EXPECT_LE(bytes, 400 + stored + 38 + kRedzones);
+  EXPECT_LE(bytes, 352 + stored + 38);
 }
 
 TEST(ManyReaders, LeaveHalfOfTheCacheToChunks) {

@@ -212,7 +212,7 @@ TEST(Prefix, ALevelThatTheKeyCodecSkipsIsMaybe) {
   EXPECT_LT(users, 6u);
 }
 
-TEST(Prefix, ABlockWithoutAKeyCodecSaysMaybe) {
+TEST(Prefix, ABlockWithoutAKeyCodecSaysMaybeAndCounts) {
   for (const BloomType type :
        {BloomType::kNone, BloomType::kRow, BloomType::kRowCol}) {
     TestFile file(BlockOptions("blocked_bloom", 10, 256, type), Log());
@@ -220,6 +220,8 @@ TEST(Prefix, ABlockWithoutAKeyCodecSaysMaybe) {
     EXPECT_EQ(reader->properties().key_codec, "");
     EXPECT_TRUE(HasPrefix(*reader, Name("t", 1)));
     EXPECT_TRUE(HasPrefix(*reader, Name("t", 1) + Name("u", 1)));
+    EXPECT_EQ(reader->stats()[FilterCounter::kPrefixLookups], 2u);
+    EXPECT_EQ(reader->stats()[FilterCounter::kPrefixNegatives], 0u);
   }
 }
 
