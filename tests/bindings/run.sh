@@ -92,6 +92,11 @@ rust() {
   cd "$source/bindings/rust"
   export CARGO_TARGET_DIR=$work/rust
   cargo test --offline --locked --release --workspace
+  RUSTDOCFLAGS="-D warnings" cargo doc --offline --locked --no-deps
+  if cargo clippy --version; then  # Debian's cargo has none.
+    cargo clippy --offline --locked --release --workspace --all-targets -- \
+      -D warnings
+  fi
   expect "$work/rust/release/examples/million_keys"
 }
 

@@ -19,6 +19,7 @@
 
 use std::ffi::{c_void, CStr, CString};
 use std::fmt;
+use std::future::Future;
 use std::mem::MaybeUninit;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr;
@@ -26,6 +27,8 @@ use std::ptr;
 use rowbloom_sys as sys;
 pub use rowbloom_sys::rowbloom_block_info as BlockInfo;
 pub use rowbloom_sys::rowbloom_load as Load;
+/// A part of the tree that a get asks once: a level, or an SST of level 0.
+pub use rowbloom_sys::rowbloom_run as Run;
 
 /// The version of the library that the program runs with.
 pub fn version() -> &'static str {
@@ -129,7 +132,12 @@ fn c_text(text: &str) -> Result<CString> {
     })
 }
 
+fn text_of(bytes: Vec<u8>) -> String {
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
 /// A buffer of the library's.
+#[repr(transparent)]
 struct Buffer(sys::rowbloom_buffer);
 
 impl Buffer {
@@ -145,6 +153,12 @@ impl Buffer {
             return Vec::new();
         }
         unsafe { std::slice::from_raw_parts(self.0.data, self.0.size) }.to_vec()
+    }
+}
+
+impl Default for Buffer {
+    fn default() -> Buffer {
+        Buffer::new()
     }
 }
 
@@ -195,6 +209,8 @@ owner!(StatsHandle, rowbloom_stats, rowbloom_stats_free);
 owner!(ReaderHandle, rowbloom_reader, rowbloom_reader_free);
 owner!(CodecHandle, rowbloom_codec, rowbloom_codec_free);
 owner!(MemFilterHandle, rowbloom_memfilter, rowbloom_memfilter_free);
+owner!(MemoHandle, rowbloom_memo, rowbloom_memo_free);
+owner!(BudgetHandle, rowbloom_budget, rowbloom_budget_free);
 
 /// Builds filters over bytes of one's own, from keys in any order.
 pub struct FilterBuilder(BuilderHandle);
@@ -352,8 +368,14 @@ impl Cache {
         unsafe { sys::rowbloom_cache_erase_file(self.0 .0, file_id) }
     }
     pub fn usage(&self) -> Result<String> {
-        fill(|to, error| unsafe { sys::rowbloom_cache_usage(self.0 .0, to, error) })
-            .map(|text| String::from_utf8_lossy(&text).into_owned())
+        fill(|to, error| unsafe { sys::rowbloom_cache_usage(self.0 .0, to, error) }).map(text_of)
+    }
+    /// The number at a place of `rowbloom_sys`, such as `ROWBLOOM_HITS`; 0 for
+    /// a place that the library does not know.
+    pub fn number(&self, place: usize) -> u64 {
+        let mut numbers = [0; sys::ROWBLOOM_REJECTIONS + 1];
+        unsafe { sys::rowbloom_cache_numbers(self.0 .0, numbers.as_mut_ptr(), numbers.len()) };
+        numbers.get(place).copied().unwrap_or(0)
     }
 }
 
@@ -370,9 +392,28 @@ impl Stats {
     pub fn get(&self, counter: i32) -> u64 {
         unsafe { sys::rowbloom_stats_get(self.0 .0, counter) }
     }
+    /// The levels of the tree that were counted, in order; -1 is the unknown one.
+    pub fn levels(&self) -> Vec<i32> {
+        let mut levels = Vec::new();
+        loop {
+            let room = levels.len();
+            let count = unsafe { sys::rowbloom_stats_levels(self.0 .0, levels.as_mut_ptr(), room) };
+            levels.resize(count, -1);
+            if count <= room {
+                return levels;
+            }
+        }
+    }
+    pub fn get_of_level(&self, level: i32, counter: i32) -> u64 {
+        unsafe { sys::rowbloom_stats_get_of_level(self.0 .0, level, counter) }
+    }
+    /// A counter of prefixes, of one key level alone; the first is 1.
+    pub fn get_of_key_level(&self, key_level: usize, counter: i32) -> u64 {
+        unsafe { sys::rowbloom_stats_get_of_key_level(self.0 .0, key_level, counter) }
+    }
     pub fn prometheus(&self) -> Result<String> {
         fill(|to, error| unsafe { sys::rowbloom_stats_prometheus(self.0 .0, to, error) })
-            .map(|text| String::from_utf8_lossy(&text).into_owned())
+            .map(text_of)
     }
 }
 
@@ -471,6 +512,57 @@ impl<S: Source> BlockReader<S> {
         }
         answers
     }
+    /// Many keys in many SSTs: the answer of each question, a reader and the
+    /// index of its key. Each key is hashed once, and missing chunks are loaded
+    /// together. Answers "maybe" if there is no such key.
+    pub fn may_contain_many(keys: &[Key<'_>], questions: &[(&Self, usize)]) -> Vec<bool> {
+        let keys: Vec<_> = keys
+            .iter()
+            .map(|key| {
+                let (qualifier, qualifier_size) = key.qualifier();
+                sys::rowbloom_key {
+                    row: key.row.as_ptr().cast(),
+                    row_size: key.row.len(),
+                    qualifier,
+                    qualifier_size,
+                }
+            })
+            .collect();
+        let questions: Vec<_> = questions
+            .iter()
+            .map(|&(reader, key)| sys::rowbloom_question {
+                reader: reader.handle.0,
+                key,
+            })
+            .collect();
+        let mut answers = vec![true; questions.len()];
+        unsafe {
+            sys::rowbloom_may_contain_many(
+                keys.as_ptr(),
+                keys.len(),
+                questions.as_ptr(),
+                questions.len(),
+                answers.as_mut_ptr(),
+            )
+        }
+        answers
+    }
+    /// The lookup on any executor: `read` makes the load, if there is one, and
+    /// no thread waits. A load that is an error answers "maybe".
+    pub async fn may_contain_async<Read, Bytes>(&self, key: Key<'_>, read: Read) -> bool
+    where
+        Read: FnOnce(Load) -> Bytes,
+        Bytes: Future<Output = Result<Vec<u8>>>,
+    {
+        match self.ask(key) {
+            Answer::No => false,
+            Answer::Maybe => true,
+            Answer::NotInMemory(load) => {
+                let bytes = read(load).await;
+                self.offer(&load, bytes.as_deref().map_err(Error::clone), key)
+            }
+        }
+    }
     /// The lookup that reads nothing.
     pub fn ask(&self, key: Key<'_>) -> Answer {
         let mut load = Load::default();
@@ -508,12 +600,88 @@ impl<S: Source> BlockReader<S> {
         let bytes = read_bytes.unwrap_or(sys::ROWBLOOM_UNKNOWN_BYTES);
         unsafe { sys::rowbloom_reader_tell_outcome(self.handle.0, key_was_there, bytes) }
     }
+    /// A counter of this reader alone.
+    pub fn get(&self, counter: i32) -> u64 {
+        unsafe { sys::rowbloom_reader_get(self.handle.0, counter) }
+    }
+    /// A property below 100, such as `rowbloom_sys::ROWBLOOM_BLOCK_KEYS`.
+    pub fn number(&self, property: i32) -> Result<u64> {
+        let mut number = 0;
+        call(|error| unsafe {
+            sys::rowbloom_reader_number(self.handle.0, property, &mut number, error)
+        })?;
+        Ok(number)
+    }
+    /// A property from 100 on, such as `rowbloom_sys::ROWBLOOM_BLOCK_FIRST_ROW`.
+    pub fn bytes(&self, property: i32) -> Result<Vec<u8>> {
+        fill(|to, error| unsafe { sys::rowbloom_reader_bytes(self.handle.0, property, to, error) })
+    }
     pub fn verify(&self) -> Result<()> {
         call(|error| unsafe { sys::rowbloom_reader_verify(self.handle.0, error) })
     }
 }
 
-/// How a flat key holds (row, qualifier).
+/// Remembers which files were found not to have a key, so that a key that is
+/// absent and asked again and again costs one read.
+pub struct Memo(MemoHandle);
+
+impl Memo {
+    pub fn new(capacity_bytes: u64) -> Result<Memo> {
+        let new = |out, error| unsafe { sys::rowbloom_memo_new(capacity_bytes, out, error) };
+        MemoHandle::new(new).map(Memo)
+    }
+    /// True: the file was found not to have the key.
+    pub fn denies(&self, file_id: u64, key: Key<'_>) -> bool {
+        let (qualifier, size) = key.qualifier();
+        let (row, row_size) = (key.row.as_ptr().cast(), key.row.len());
+        unsafe { sys::rowbloom_memo_denies(self.0 .0, file_id, row, row_size, qualifier, size) }
+    }
+    /// Call it only if the file has no cell of the key, not even a tombstone or
+    /// one of another time: otherwise rows are lost. A `file_id` must never name
+    /// a second file.
+    pub fn remember(&self, file_id: u64, key: Key<'_>) {
+        let (qualifier, size) = key.qualifier();
+        let (row, row_size) = (key.row.as_ptr().cast(), key.row.len());
+        unsafe { sys::rowbloom_memo_remember(self.0 .0, file_id, row, row_size, qualifier, size) }
+    }
+    pub fn erase_file(&self, file_id: u64) {
+        unsafe { sys::rowbloom_memo_erase_file(self.0 .0, file_id) }
+    }
+}
+
+/// Gives each SST, when it is written, the bits per key that save the most
+/// reads. The options are those of `rowbloom_budget_new` in `rowbloom/c.h`.
+pub struct Budget(BudgetHandle);
+
+impl Budget {
+    pub fn new(options: &str) -> Result<Budget> {
+        let options = c_text(options)?;
+        let new =
+            |out, error| unsafe { sys::rowbloom_budget_new(options.as_ptr().cast(), out, error) };
+        BudgetHandle::new(new).map(Budget)
+    }
+    /// Tells the tree's filters, whenever it changed; `runs`, if they are known,
+    /// the newest first.
+    pub fn set_live(&mut self, options: &str, runs: Option<&[Run]>) -> Result<()> {
+        let options = c_text(options)?;
+        let (runs, count) = runs.map_or((ptr::null(), 0), |runs| (runs.as_ptr(), runs.len()));
+        call(|error| unsafe {
+            let options = options.as_ptr().cast();
+            sys::rowbloom_budget_set_live(self.0 .0, options, runs, count, error)
+        })
+    }
+    /// The `filter_spec` of an SST that is to be written. None: it is to have no
+    /// filter.
+    pub fn for_file(&self, options: &str) -> Result<Option<String>> {
+        let options = c_text(options)?;
+        let spec = fill(|to, error| unsafe {
+            sys::rowbloom_budget_for_file(self.0 .0, options.as_ptr().cast(), to, error)
+        })?;
+        Ok(Some(text_of(spec)).filter(|spec| !spec.is_empty()))
+    }
+}
+
+/// How a flat key holds its segments: (row, qualifier), or up to 8.
 pub struct KeyCodec(CodecHandle);
 
 impl KeyCodec {
@@ -553,6 +721,68 @@ impl KeyCodec {
         unsafe { sys::rowbloom_codec_prefix_sizes(self.0 .0, bytes, size, &mut row, &mut column) }
         (row, column)
     }
+    pub fn segment_count(&self) -> usize {
+        unsafe { sys::rowbloom_codec_segment_count(self.0 .0) }
+    }
+    /// The flat key of the first segments, up to all.
+    pub fn encode_segments(&self, segments: &[&[u8]]) -> Result<Vec<u8>> {
+        let (codec, list) = (self.0 .0, c_list(segments));
+        fill(|to, error| unsafe {
+            sys::rowbloom_codec_encode_segments(codec, list.as_ptr(), list.len(), to, error)
+        })
+    }
+    /// The prefix for [`Key::prefix`]: all keys that begin with these segments,
+    /// of which the last ends a key level.
+    pub fn encode_prefix(&self, segments: &[&[u8]]) -> Result<Vec<u8>> {
+        let (codec, list) = (self.0 .0, c_list(segments));
+        fill(|to, error| unsafe {
+            sys::rowbloom_codec_encode_prefix(codec, list.as_ptr(), list.len(), to, error)
+        })
+    }
+    pub fn decode_segments(&self, key: &[u8]) -> Result<Vec<Vec<u8>>> {
+        let mut segments: [Buffer; 8] = Default::default();
+        let count = self.segment_count();
+        let (bytes, size) = (key.as_ptr().cast(), key.len());
+        // A Buffer has the layout of its only field.
+        call(|error| unsafe {
+            let to = segments.as_mut_ptr().cast();
+            sys::rowbloom_codec_decode_segments(self.0 .0, bytes, size, to, count, error)
+        })?;
+        Ok(segments.iter().take(count).map(Buffer::to_vec).collect())
+    }
+    /// As [`KeyCodec::bounds`], for all keys that begin with these segments.
+    pub fn bounds_of_segments(&self, segments: &[&[u8]]) -> Result<(Vec<u8>, Vec<u8>)> {
+        let (codec, list) = (self.0 .0, c_list(segments));
+        let (mut lower, mut upper) = (Buffer::new(), Buffer::new());
+        call(|error| unsafe {
+            let (lower, upper, list, count) =
+                (&mut lower.0, &mut upper.0, list.as_ptr(), list.len());
+            sys::rowbloom_codec_bounds_of_segments(codec, list, count, lower, upper, error)
+        })?;
+        Ok((lower.to_vec(), upper.to_vec()))
+    }
+    /// The size of the key's prefix of each key level that it holds whole, the
+    /// shortest first.
+    pub fn key_levels(&self, key: &[u8]) -> Vec<usize> {
+        let mut sizes = vec![0; 8];
+        let (bytes, size) = (key.as_ptr().cast(), key.len());
+        let count = unsafe {
+            let (to, room) = (sizes.as_mut_ptr(), sizes.len());
+            sys::rowbloom_codec_key_levels(self.0 .0, bytes, size, to, room)
+        };
+        sizes.truncate(count);
+        sizes
+    }
+}
+
+fn c_list(segments: &[&[u8]]) -> Vec<sys::rowbloom_bytes> {
+    segments
+        .iter()
+        .map(|segment| sys::rowbloom_bytes {
+            data: segment.as_ptr().cast(),
+            size: segment.len(),
+        })
+        .collect()
 }
 
 fn new_memfilter(options: &str) -> Result<MemFilterHandle> {

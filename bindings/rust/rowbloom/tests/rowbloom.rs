@@ -306,3 +306,192 @@ fn filters_in_memory_grow_and_are_saved() {
     assert!(added.into_inner().unwrap() > 3900);
     assert!(!shared.save().unwrap().is_empty());
 }
+
+const EVENTS: &str = "tenant.fixed:4,user.delimiter:0x2f,day.fixed:2,at.rest";
+
+// Opens a block of `rows`, which are in order.
+fn open_rows(
+    rows: &[Vec<u8>],
+    writer: &str,
+    reader: &str,
+    stats: &Stats,
+) -> (BlockReader<Bytes>, Arc<Faults>, Vec<u8>) {
+    let mut bytes = Vec::new();
+    let mut block = BlockWriter::new(writer, |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })
+    .unwrap();
+    rows.iter().for_each(|row| block.add(Key::row(row)));
+    let size = block.finish().unwrap().size_bytes;
+    let faults = Arc::<Faults>::default();
+    let source = Bytes(bytes.clone(), faults.clone());
+    let reader = BlockReader::open(source, 0, size, reader, None, Some(stats)).unwrap();
+    (reader, faults, bytes)
+}
+
+#[test]
+fn a_schema_of_four_levels_answers_for_each() {
+    let codec = KeyCodec::new(EVENTS).unwrap();
+    assert_eq!(codec.segment_count(), 4);
+    let segments: [&[u8]; 4] = [b"acme", b"ann", b"07", b"login"];
+    let key = codec.encode_segments(&segments).unwrap();
+    assert_eq!(key, b"acmeann/07login");
+    assert_eq!(codec.decode_segments(&key).unwrap(), segments);
+    assert!(codec.decode_segments(b"ac").is_err());
+    assert_eq!(codec.key_levels(&key), [4, 8, 10, 15]);
+    let (lower, upper) = codec.bounds_of_segments(&segments[..2]).unwrap();
+    assert!(lower <= key && key < upper);
+    let stats = Stats::new().unwrap();
+    let options = format!("key_codec={};filter_spec=compact:bits_per_key=20", EVENTS);
+    let (reader, ..) = open_rows(&[key], &options, "always_load=true;level=3", &stats);
+    let may_contain = |segments: &[&[u8]]| {
+        let prefix = codec.encode_prefix(segments).unwrap();
+        reader.may_contain(Key::prefix(&prefix))
+    };
+    for count in 1..=3 {
+        assert!(may_contain(&segments[..count]));
+        let mut absent = segments;
+        absent[count - 1] = if count == 1 { b"corp" } else { b"99" };
+        assert!(!may_contain(&absent[..count]));
+        let get = |counter| stats.get_of_key_level(count, counter);
+        assert_eq!(get(sys::ROWBLOOM_PREFIX_LOOKUPS), 2);
+        assert_eq!(get(sys::ROWBLOOM_PREFIX_NEGATIVES), 1);
+    }
+    assert_eq!(stats.levels(), [3]);
+    assert_eq!(stats.get_of_level(3, sys::ROWBLOOM_PREFIX_NEGATIVES), 3);
+    assert_eq!(stats.get_of_level(2, sys::ROWBLOOM_PREFIX_NEGATIVES), 0);
+    assert_eq!(reader.get(sys::ROWBLOOM_PREFIX_NEGATIVES), 3);
+    let bytes = |property| reader.bytes(property).unwrap();
+    assert_eq!(bytes(sys::ROWBLOOM_BLOCK_KEY_CODEC), EVENTS.as_bytes());
+    assert_eq!(bytes(sys::ROWBLOOM_BLOCK_LAST_ROW), b"acmeann/07login");
+    assert_eq!(reader.number(sys::ROWBLOOM_BLOCK_CELLS).unwrap(), 1);
+    assert!(reader.number(sys::ROWBLOOM_BLOCK_KEY_CODEC).is_err());
+}
+
+#[test]
+fn a_batch_over_eight_files_answers_as_single_lookups_do() {
+    let stats = Stats::new().unwrap();
+    let rows: Vec<_> = (0..4000).map(row).collect();
+    let readers: Vec<_> = rows
+        .chunks(500)
+        .map(|rows| open_rows(rows, "chunk_size_bytes=256", "always_load=true", &stats).0)
+        .collect();
+    let keys: Vec<_> = rows.iter().map(|row| Key::row(row)).collect();
+    let questions: Vec<_> = (0..keys.len())
+        .flat_map(|key| readers.iter().map(move |reader| (reader, key)))
+        .collect();
+    let answers = BlockReader::may_contain_many(&keys, &questions);
+    for (i, &(reader, key)) in questions.iter().enumerate() {
+        assert_eq!(answers[i], reader.may_contain(keys[key]));
+        assert!(answers[i] || i % 8 != key / 500);
+    }
+    assert!(answers.iter().filter(|answer| !**answer).count() > 27_000);
+    let no_such_key = BlockReader::may_contain_many(&keys, &[(&readers[0], keys.len())]);
+    assert_eq!(no_such_key, [true]);
+}
+
+// An executor of one future.
+fn block_on<T>(future: impl std::future::Future<Output = T>) -> T {
+    struct Unpark(thread::Thread);
+    impl std::task::Wake for Unpark {
+        fn wake(self: Arc<Self>) {
+            self.0.unpark()
+        }
+    }
+    let waker = Arc::new(Unpark(thread::current())).into();
+    let mut context = std::task::Context::from_waker(&waker);
+    let mut future = Box::pin(future);
+    loop {
+        match future.as_mut().poll(&mut context) {
+            std::task::Poll::Ready(result) => return result,
+            std::task::Poll::Pending => thread::park(),
+        }
+    }
+}
+
+// Is pending once, and woken from another thread.
+#[derive(Default)]
+struct YieldOnce(bool);
+
+impl std::future::Future for YieldOnce {
+    type Output = ();
+    fn poll(
+        mut self: std::pin::Pin<&mut Self>,
+        context: &mut std::task::Context<'_>,
+    ) -> std::task::Poll<()> {
+        if std::mem::replace(&mut self.0, true) {
+            return std::task::Poll::Ready(());
+        }
+        let waker = context.waker().clone();
+        thread::spawn(move || waker.wake());
+        std::task::Poll::Pending
+    }
+}
+
+#[test]
+fn async_lookups_read_by_their_future_alone() {
+    let stats = Stats::new().unwrap();
+    let rows: Vec<_> = (0..ROWS).step_by(2).map(row).collect();
+    let options = "chunk_size_bytes=4096";
+    let (reader, faults, bytes) = open_rows(&rows, options, "always_load=true", &stats);
+    let reads = faults.reads.load(Ordering::Relaxed);
+    let loads = AtomicUsize::new(0);
+    let read = |load: Load| {
+        let (loads, bytes) = (&loads, &bytes);
+        async move {
+            YieldOnce::default().await;
+            if loads.fetch_add(1, Ordering::Relaxed) == 0 {
+                return Err(Error::new(sys::ROWBLOOM_UNAVAILABLE, "EIO"));
+            }
+            let from = load.offset as usize;
+            Ok(bytes[from..from + load.size_bytes as usize].to_vec())
+        }
+    };
+    let ask = |key: Vec<u8>| block_on(reader.may_contain_async(Key::row(&key), read));
+    assert!(ask(row(1))); // Its read fails.
+    assert!(!ask(row(1)));
+    assert!(ask(row(2)));
+    assert_eq!(loads.load(Ordering::Relaxed), 2);
+    assert_eq!(faults.reads.load(Ordering::Relaxed), reads);
+    fn is_send<T: Send>(_: &T) {}
+    is_send(&reader.may_contain_async(Key::row(b""), |_| std::future::ready(Ok(Vec::new()))));
+}
+
+#[test]
+fn memos_remember_until_a_file_is_erased() {
+    let memo = Memo::new(1 << 20).unwrap();
+    let key = Key::cell(b"row", b"q");
+    memo.remember(7, key);
+    assert!(memo.denies(7, key));
+    assert!(!memo.denies(8, key) && !memo.denies(7, Key::row(b"row")));
+    memo.erase_file(7);
+    assert!(!memo.denies(7, key));
+}
+
+#[test]
+fn budgets_give_a_spec_or_no_filter() {
+    let mut budget = Budget::new("bits_per_key=10;mode=fixed").unwrap();
+    let spec = budget.for_file("is_flush=true").unwrap().unwrap();
+    assert!(spec.starts_with("compact:"), "{}", spec);
+    BlockWriter::new(&format!("filter_spec={}", spec), |_| Ok(())).unwrap();
+    let runs = [Run {
+        key_count: 1000,
+        block_miss_share: 0.5,
+        absent_asks: sys::ROWBLOOM_UNKNOWN_SHARE,
+    }];
+    let live = "key_count=1000;filter_bytes=1250";
+    budget.set_live(live, Some(&runs)).unwrap();
+    budget.set_live(live, None).unwrap();
+    assert!(budget.set_live("keys=1", None).is_err());
+    assert!(Budget::new("bits_per_key=-1").is_err());
+    let none = Budget::new("bits_per_key=0").unwrap();
+    assert_eq!(none.for_file("is_flush=true").unwrap(), None);
+}
+
+#[test]
+fn a_cache_has_its_usage_as_numbers() {
+    let cache = Cache::new(1 << 20).unwrap();
+    assert_eq!(cache.number(sys::ROWBLOOM_CAPACITY_BYTES), 1 << 20);
+    assert_eq!(cache.number(1000), 0);
+}
