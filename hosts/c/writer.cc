@@ -52,7 +52,7 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text,
                                                  FilterWarmerOptions* warm) {
   FilterOptions options;
   bool pinned = false;
-  std::string bloom_type, filter_spec, key_codec;
+  std::string bloom_type, filter_spec = "compact", key_codec;
   Options given("writer", text);
   given.Take("bloom_type", &bloom_type);
   given.Take("prefix_length_bytes", &options.prefix_length_bytes);
@@ -86,6 +86,10 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text,
   }
   status = ValidateFilterOptions(options);
   if (!status.ok()) return status;
+  if (filter_spec.empty()) {  // A budget's, for an SST without a filter.
+    options = FilterOptions();
+    options.bloom_type = BloomType::kNone;
+  }
   return options;
 }
 

@@ -1486,6 +1486,28 @@ TEST_F(CBudget, SpecsAreThoseOfCpp) {
   rowbloom_writer_free(writer);
 }
 
+TEST_F(CBudget, EmptySpecWritesABlockWithoutFilter) {
+  ASSERT_EQ(New("bits_per_key=0"), ROWBLOOM_OK) << error_.message;
+  ASSERT_EQ(ForFile("is_flush=true"), "");
+  for (const std::string bloom_type : {"ROW", "ROWCOL"}) {
+    std::string block;
+    rowbloom_writer* writer = nullptr;
+    const std::string options =
+        "bloom_type=" + bloom_type +
+        ";key_codec=delimiter:/;filter_spec=" + ForFile("is_flush=true");
+    ASSERT_EQ(rowbloom_writer_new(options.c_str(), AppendTo, &block, &writer,
+                                  &error_),
+              ROWBLOOM_OK)
+        << error_.message;
+    rowbloom_writer_add(writer, "row/a", 5, "", 0);
+    rowbloom_block_info info;
+    EXPECT_EQ(rowbloom_writer_finish(writer, &info, &error_), ROWBLOOM_OK)
+        << error_.message;
+    EXPECT_EQ(info.chunk_count, 0u);
+    rowbloom_writer_free(writer);
+  }
+}
+
 TEST_F(CBudget, OptionsAreThoseOfCpp) {
   ASSERT_EQ(New("mode=fixed;bits_per_key=12;family=blocked_bloom"),
             ROWBLOOM_OK);

@@ -198,6 +198,7 @@ typedef struct rowbloom_block_info {
 // |                     |               | ROWPREFIX_FIXED_LENGTH           |
 // | prefix_length_bytes | 0             | 1 to 65535, with that type only  |
 // | filter_spec         | compact       | as in rowbloom_builder_new()     |
+// |                     |               | or empty: as bloom_type NONE     |
 // | chunk_size_bytes    | 131072        | 256 to 2^30                      |
 // | rowcol_adds_rows    | true          | true, false                      |
 // | secret              |               | 32 hexadecimal digits:           |
