@@ -98,6 +98,11 @@ rust() {
       -D warnings
   fi
   expect "$work/rust/release/examples/million_keys"
+  # Builds each crate from what is in it alone.
+  cargo package --offline --locked --workspace --allow-dirty
+  for crate in rowbloom rowbloom-sys; do
+    tar -tf "$(ls "$work/rust/package/$crate"-[0-9]*.crate)" | grep /LICENSE
+  done
 }
 
 python() {
