@@ -178,7 +178,7 @@ class Rowbloom(unittest.TestCase):
 
     def test_budget(self):
         budget = rowbloom.Budget("bits_per_key=10")
-        budget.set_live("key_count=1000000;filter_bytes=1000000",
+        budget.set_live("key_count=1000000;filter_bytes=1000000;moved_share=0",
                         [rowbloom.Run(1000, 1, -1),
                          rowbloom.Run(999000, 1, -1)])
         flush, old = (budget.for_file(facts) for facts in
