@@ -672,7 +672,7 @@ impl Budget {
     }
     /// The `filter_spec` of an SST that is to be written. None: it is to have no
     /// filter.
-    pub fn for_file(&self, options: &str) -> Result<Option<String>> {
+    pub fn for_file(&mut self, options: &str) -> Result<Option<String>> {
         let options = c_text(options)?;
         let spec = fill(|to, error| unsafe {
             sys::rowbloom_budget_for_file(self.0 .0, options.as_ptr().cast(), to, error)
