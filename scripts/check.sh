@@ -144,10 +144,14 @@ packaging() {
 
 # Rates, sizes and counts of reads need no sanitizer, and rocksdb_db_test runs
 # the same code as rocksdb_first_line_test. The preset leaves such tests out.
+# The tool is given damaged and unknown files.
 asan() {
   packages
   build asan
-  run_tests asan -E '^rocksdb_first_line_test$'
+  run_tests asan -E '^(rocksdb_first_line|cli)_test$'
+  ASAN_OPTIONS=allocator_may_return_null=1 build/asan/tests/tools/cli_test \
+    --gtest_brief=1 \
+    --gtest_filter='*Damage*:*Newer*:*Unknown*:*Flipped*:*Rebuild*:Other*'
 }
 
 tsan() {
