@@ -11,6 +11,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "rowbloom/filter_stats.h"
 #include "rowbloom/load_rules.h"
@@ -161,10 +162,12 @@ class FileCounters {
   };
   // nullptr if no key level may answer.
   PrefixAnswers* prefix_answers() const {
-    const uint64_t word = prefixes_.load(std::memory_order_relaxed);
-    return word % 2 == 1
-               ? nullptr
-               : reinterpret_cast<PrefixAnswers*>(static_cast<uintptr_t>(word));
+    const auto word =
+        static_cast<uintptr_t>(prefixes_.load(std::memory_order_relaxed));
+    if (word % 2 == 1) return nullptr;
+    PrefixAnswers* answers = nullptr;
+    std::memcpy(&answers, &word, sizeof(word));
+    return answers;
   }
 
   static bool IsSample(uint64_t count) {
