@@ -209,10 +209,10 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
              "bloom type ROWCOL needs keys of FilterKey::RowCol()");
   }
   // The order relative to the previous cell: by row, then by (row, qualifier).
-  const int row_order = first ? 1 : -last_row_.Compare(row);
+  const int row_order = first ? 1 : last_row_.OrderOf(row);
   const int cell_order = row_order != 0 || !by_column
                              ? row_order
-                             : -last_qualifier_.Compare(qualifier);
+                             : last_qualifier_.OrderOf(qualifier);
   if (cell_order < 0) {
     RefuseOrder(row, qualifier, known == nullptr || known->has_qualifier());
     return;

@@ -4,7 +4,7 @@
 // another, to compare the next one with.
 //
 //   LastBytes last;
-//   if (last.Compare(row) < 0) last.Assign(row);
+//   if (last.OrderOf(row) > 0) last.Assign(row);
 //
 // Keys of 8 to 64 bytes go by words, without the calls of memcmp() and
 // memcpy(), which cost more than the bytes.
@@ -27,17 +27,17 @@ class LastBytes {
  public:
   std::string_view view() const { return {bytes_.get(), size_}; }
 
-  // As std::string_view::compare().
-  int Compare(std::string_view other) const {
-    const size_t common = std::min(size_, other.size());
-    if (common < kWord || common > kMaxByWords) return view().compare(other);
+  // next.compare(view())
+  int OrderOf(std::string_view next) const {
+    const size_t common = std::min(next.size(), size_);
+    if (common < kWord || common > kMaxByWords) return next.compare(view());
     for (size_t at = 0;; at = std::min(at + kWord, common - kWord)) {
+      const auto nexts = LoadBigEndian<uint64_t>(next.data() + at);
       const auto mine = LoadBigEndian<uint64_t>(bytes_.get() + at);
-      const auto others = LoadBigEndian<uint64_t>(other.data() + at);
-      if (mine != others) return mine < others ? -1 : 1;
+      if (nexts != mine) return nexts < mine ? -1 : 1;
       if (at == common - kWord) break;
     }
-    return size_ == other.size() ? 0 : size_ < other.size() ? -1 : 1;
+    return next.size() == size_ ? 0 : next.size() < size_ ? -1 : 1;
   }
 
   void Assign(std::string_view bytes) {

@@ -15,8 +15,8 @@ int Sign(int order) { return order < 0 ? -1 : order > 0 ? 1 : 0; }
 TEST(LastBytes, AreNoneAtFirst) {
   const LastBytes last;
   EXPECT_EQ(last.view(), "");
-  EXPECT_EQ(last.Compare(""), 0);
-  EXPECT_LT(last.Compare("a"), 0);
+  EXPECT_EQ(last.OrderOf(""), 0);
+  EXPECT_GT(last.OrderOf("a"), 0);
 }
 
 TEST(LastBytes, CompareAndViewAsStringsDo) {
@@ -30,7 +30,7 @@ TEST(LastBytes, CompareAndViewAsStringsDo) {
     for (auto changes = random() % 3; changes > 0 && !next.empty(); --changes) {
       next[random() % next.size()] = static_cast<char>(random());
     }
-    ASSERT_EQ(Sign(last.Compare(next)), Sign(expected.compare(next)))
+    ASSERT_EQ(Sign(last.OrderOf(next)), Sign(next.compare(expected)))
         << "sizes " << expected.size() << " and " << next.size();
     last.Assign(next);
     expected = next;
