@@ -195,7 +195,7 @@ class CachedChunks {
         filter_number_(options.filter_number),
         priority_(options.priority),
         owns_file_id_(options.owns_file_id) {
-    RB_CHECK(chunk_count == size_, "a filter of more than 2^32 chunks");
+    RB_DCHECK(chunk_count == size_);  // Parsers take a GiB of index.
     if (size_ > 1) chunks_ = new Chunk[size_];
     cache_.AddFile(1);
   }

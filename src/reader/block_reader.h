@@ -229,11 +229,18 @@ class BlockReader final : public FilterReader {
   // Asks the filter of a chunk that needs no load. A sample puts it into the
   // cache, where lookups are faster, if that evicts nothing.
   void AskHeld(Lookup* lookup) const;
-  const ChunkLoader& loader() const { return loader_; }
-  // Where its chunks lie.
-  cache::ChunkMemory* memory() const { return chunks_.cache().memory(); }
+  // A load for ReadAll().
+  PendingLoad Pending(const FilterLoad& load) const {
+    PendingLoad pending;
+    pending.loader = &loader_;
+    pending.load = load;
+    pending.memory = memory();
+    return pending;
+  }
 
  private:
+  // Where its chunks lie; nullptr for the heap.
+  cache::ChunkMemory* memory() const { return chunks_.cache().memory(); }
   // Answers if the chunk has a shortcut and the lookup is no sample. Otherwise
   // it returns false and counts nothing, and one of the next two functions
   // handles all cases.

@@ -170,12 +170,10 @@ void AskMissing(std::vector<Question>* missing) {
     }
     const Questions group =
         absl::MakeSpan(*missing).subspan(begin, end - begin);
-    PendingLoad pending;
-    if (AskMemory(group, planned_bytes, &pending.load)) continue;
-    pending.loader = &first.reader->loader();
-    pending.memory = first.reader->memory();
-    planned_bytes += pending.load.size_bytes;
-    loads.push_back(std::move(pending));
+    FilterLoad load;
+    if (AskMemory(group, planned_bytes, &load)) continue;
+    planned_bytes += load.size_bytes;
+    loads.push_back(first.reader->Pending(load));
     groups.push_back(group);
   }
   ReadAll(absl::MakeSpan(loads));
@@ -271,12 +269,8 @@ void BlockReader::Prefetch() const {
     if (charge > room) break;
     room -= charge;
     if (NeedsNoLoad(chunk) || VisitInTable(chunk, [](const auto&) {})) continue;
-    PendingLoad pending;
-    pending.loader = &loader_;
-    pending.load = loader_.LoadOf(chunk, steps);
-    pending.memory = memory();
-    planned_bytes += pending.load.size_bytes;
-    loads.push_back(std::move(pending));
+    loads.push_back(Pending(loader_.LoadOf(chunk, steps)));
+    planned_bytes += loads.back().load.size_bytes;
     if (planned_bytes >= LoadRules::kPrefetchedAtOnceBytes) load_all();
   }
   load_all();

@@ -172,10 +172,7 @@ void BlockReader::Load(const FilterLoad& load, Lookup* lookup) const {
     Visit(load.chunk, ask);
     return;
   }
-  PendingLoad pending;
-  pending.loader = &loader_;
-  pending.load = load;
-  pending.memory = memory();
+  PendingLoad pending = Pending(load);
   ReadAll(absl::MakeSpan(&pending, 1));
   if (!FinishLoad(load, pending.bytes, ask)) PauseAfterFailure(load.chunk);
 }

@@ -96,7 +96,7 @@ class LoadJudge {
   }
   // The number of these lookups, each weighted by its age.
   double AbsentLookups(size_t chunk) const {
-    return CountAt(CountOf(chunk).load(std::memory_order_relaxed),
+    return CountAt(CountOf(chunk).word.load(std::memory_order_relaxed),
                    ledger_->half_lives());
   }
   double cost_bytes() const {
@@ -125,8 +125,11 @@ class LoadJudge {
     // The ledger's half-lives at the last change, and the count at that time.
     std::atomic<uint64_t> word{0};
   };
-  const std::atomic<uint64_t>& CountOf(size_t chunk) const {
-    return chunk_count_ > 1 ? many_[chunk].word : only_.word;
+  const Count& CountOf(size_t chunk) const {
+    return chunk_count_ > 1 ? many_[chunk] : only_;
+  }
+  Count& CountOf(size_t chunk) {
+    return chunk_count_ > 1 ? many_[chunk] : only_;
   }
   cache::LoadLedger::Moment opened() const {
     return {opened_half_lives_, opened_lookups_};
@@ -176,8 +179,7 @@ inline void LoadJudge::CountSample(size_t chunk, FilterAnswer answer) {
   } else if (answer == FilterAnswer::kNotInMemory) {
     absent = static_cast<uint64_t>(std::lround(kWeight * AbsentShare()));
   }
-  std::atomic<uint64_t>& count =
-      chunk_count_ > 1 ? many_[chunk].word : only_.word;
+  std::atomic<uint64_t>& count = CountOf(chunk).word;
   const uint32_t half_lives = ledger_->half_lives();
   const uint64_t now =
       CountAt(count.load(std::memory_order_relaxed), half_lives) + absent;
