@@ -52,7 +52,8 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text,
                                                  FilterWarmerOptions* warm) {
   FilterOptions options;
   bool pinned = false;
-  std::string bloom_type, filter_spec = "compact", key_codec;
+  std::string bloom_type, key_codec;
+  std::string filter_spec = options.filter_spec.ToString();
   Options given("writer", text);
   given.Take("bloom_type", &bloom_type);
   given.Take("prefix_length_bytes", &options.prefix_length_bytes);
@@ -87,8 +88,8 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text,
   status = ValidateFilterOptions(options);
   if (!status.ok()) return status;
   if (filter_spec.empty()) {  // A budget's, for an SST without a filter.
-    options = FilterOptions();
     options.bloom_type = BloomType::kNone;
+    options.prefix_length_bytes = 0;
   }
   return options;
 }

@@ -31,7 +31,7 @@ namespace {
 // The limit for roots, file info and Bloom metas, decompressed. Real files have
 // a few megabytes at most.
 constexpr uint64_t kMaxSectionSize = 1u << 28;
-// In the cache, the delete family filter's chunks follow the general filter's.
+// These tell the filters of a file apart in the cache.
 constexpr uint8_t kGeneralFilter = 0;
 constexpr uint8_t kDeleteFamilyFilter = 1;
 constexpr char kHudiFilterName[] = "bloomFilter";

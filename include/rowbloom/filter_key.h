@@ -37,7 +37,7 @@ inline bool operator!=(KeyDigest a, KeyDigest b) { return a.value != b.value; }
 
 // The digest of a bare byte string: of a row, or of a flat key of the host.
 KeyDigest DigestBytes(std::string_view bytes);
-// That of a column of the row that has this digest.
+// The digest of a column of the row that has the digest `row`.
 KeyDigest DigestColumn(KeyDigest row, std::string_view qualifier);
 
 class FilterKey {
