@@ -53,6 +53,23 @@ class RemoteRedisson : public ::testing::Test {
     return RemoteRedissonFilter::Open(connection_.get(), "f",
                                       RedissonCodec(codec));
   }
+  // Opens it as a user with these rights, whose connection lasts until the next
+  // call.
+  absl::StatusOr<RemoteRedissonFilter> OpenAs(
+      const std::vector<std::string>& rights) {
+    RedisCommand user = {"ACL", "SETUSER", "reader", "reset",
+                         "on",  ">secret", "~*"};
+    user.insert(user.end(), rights.begin(), rights.end());
+    Run(user);
+    RedisOptions options = server_->options();
+    options.user = "reader";
+    options.password = "secret";
+    auto connection = ConnectRedis(options);
+    if (!connection.ok()) return connection.status();
+    user_connection_ = *std::move(connection);
+    return RemoteRedissonFilter::Open(user_connection_.get(), "f",
+                                      RedissonCodec("StringCodec"));
+  }
   absl::StatusOr<RemoteRedissonFilter> Init(
       uint64_t keys = 10, double rate = 0.01,
       const std::string& codec = "StringCodec") {
@@ -67,6 +84,7 @@ class RemoteRedisson : public ::testing::Test {
 
   static RedisServer* server_;
   std::unique_ptr<RedisConnection> connection_;
+  std::unique_ptr<RedisConnection> user_connection_;
 };
 RedisServer* RemoteRedisson::server_ = nullptr;
 
@@ -315,17 +333,7 @@ TEST_F(RemoteRedisson, AUserWithoutScriptsAsksByPlainReads) {
   for (const auto& rights : std::vector<std::vector<std::string>>{
            {"+@read", "+@connection"}, {"+@all", "-@scripting"}}) {
     SCOPED_TRACE(rights[0]);
-    RedisCommand user = {"ACL", "SETUSER", "reader", "reset",
-                         "on",  ">secret", "~*"};
-    user.insert(user.end(), rights.begin(), rights.end());
-    Run(user);
-    RedisOptions options = server_->options();
-    options.user = "reader";
-    options.password = "secret";
-    const auto connection = ConnectRedis(options);
-    ASSERT_TRUE(connection.ok()) << connection.status();
-    auto reader = RemoteRedissonFilter::Open(connection->get(), "f",
-                                             RedissonCodec("StringCodec"));
+    auto reader = OpenAs(rights);
     ASSERT_TRUE(reader.ok()) << reader.status();
     bool answers[2000];
     reader->MayContain(all, answers);
@@ -348,15 +356,7 @@ TEST_F(RemoteRedisson, AUserWithoutScriptsAsksByPlainReads) {
 // Plain reads find what a script's one reply finds.
 TEST_F(RemoteRedisson, PlainReadsOfALostFilterAnswerMaybe) {
   ASSERT_TRUE(Init()->Add(Views{"x"}).ok());
-  Run({"ACL", "SETUSER", "reader", "reset", "on", ">secret", "~*", "+@read",
-       "+@connection"});
-  RedisOptions options = server_->options();
-  options.user = "reader";
-  options.password = "secret";
-  const auto connection = ConnectRedis(options);
-  ASSERT_TRUE(connection.ok()) << connection.status();
-  auto reader = RemoteRedissonFilter::Open(connection->get(), "f",
-                                           RedissonCodec("StringCodec"));
+  auto reader = OpenAs({"+@read", "+@connection"});
   ASSERT_TRUE(reader.ok()) << reader.status();
   EXPECT_FALSE(reader->MayContain("absent"));
   const RedisReply value = Run({"GET", "f"});
