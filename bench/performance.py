@@ -285,9 +285,9 @@ def reads_rows(result):
 @section("Keys of many levels in RocksDB", "reads_levels")
 def reads_levels(result):
     yield ("One filter answers for every level of the key; a prefix Bloom "
-           "filter, a little smaller, for the one that was chosen. Data blocks "
-           "that a question for an absent prefix reads, 10 bits for each "
-           "filter key:")
+           "filter answers for the one that was chosen, and is a little "
+           "smaller. Data blocks that a question for an absent prefix reads, "
+           "10 bits for each filter key:")
     runs = [run for run in select(result["runs"], keys="events")
             if run["policy"] != "blocked_bloom"]
     yield pivot(runs, "policy", lambda run: (
@@ -570,7 +570,8 @@ def head():
     machine, = {"{cpu}, {cores} cores, {compiler}".format(**machine_of(name))
                 for name in TITLES}
     shown = {name for _, names, _ in SECTIONS for name in names}
-    others = [f"[{titles[0].lower()}](../bench/results/{name}.md)"
+    others = [f"[{titles[0][0].lower() + titles[0][1:]}]"
+              f"(../bench/results/{name}.md)"
               for name, titles in TITLES.items() if name not in shown]
     yield "# Performance"
     yield ("Choose a filter by this table, then read its section. Reads are "
