@@ -15,9 +15,9 @@ nothing. PATH is a source tree or a directory of installed headers, as
 
   C++       what RocksDB's headers need
   layout    which layout of the private classes filter_bits_abi.h declares
-  RTTI, no-RTTI
-            the sources of rocksdb_plugin/ compile, with warnings as errors
-  composed  those of composed mode do, without filter_bits_abi.h
+  native    the sources that need the private classes compile, without RTTI and
+            with warnings as errors
+  composed  the others do, without filter_bits_abi.h
   classes   each slot of the private classes is as in the tree's own header;
             "-" for installed headers, which lack it
 
@@ -62,7 +62,7 @@ compile() {
     "$@"
 }
 
-# compile_cell WHAT FLAG SOURCE...: sets `cell`. The sources of a folder are
+# compile_cell MODE FLAG SOURCE...: sets `cell`. The sources of a folder are
 # compiled as one, which reads RocksDB's headers once for each.
 compile_cell() {
   local source folders=$scratch/folders
@@ -113,11 +113,11 @@ compare_cell() {
   fi
 }
 
-row() { printf '%-9s %-6s %-7s %-8s %-8s %-9s %-8s %s\n' "$@"; }
+row() { printf '%-9s %-6s %-7s %-8s %-9s %-8s %s\n' "$@"; }
 
 check() {
   local path=$1 release cell
-  local layout=- rtti=refused no_rtti=refused classes=-
+  local layout=- native=refused classes=-
   export include standard
   include=$(headers "$path")
   release=$(release_of "$include")
@@ -127,11 +127,8 @@ check() {
     2>"$scratch/errors"; then
     layout=$(sed -n 's/^#define ROWBLOOM_ROCKSDB_LAYOUT_\(.\).*/\1/p' \
       "$scratch/macros")
-    compile_cell "with RTTI" -frtti "${native_sources[@]}" \
-      "${public_sources[@]}"
-    rtti=$cell
-    compile_cell "without RTTI" -fno-rtti "${native_sources[@]}"
-    no_rtti=$cell
+    compile_cell "native mode" -fno-rtti "${native_sources[@]}"
+    native=$cell
     compare_cell
     classes=$cell
   else
@@ -140,8 +137,7 @@ check() {
   # With its include guard defined the private header declares nothing.
   compile_cell "composed mode" -DROWBLOOM_ROCKSDB_PLUGIN_FILTER_BITS_ABI_H_ \
     "${public_sources[@]}" "$plugin/$absent"
-  row "$release" "$standard" "$layout" "$rtti" "$no_rtti" "$cell" "$classes" \
-    "$path"
+  row "$release" "$standard" "$layout" "$native" "$cell" "$classes" "$path"
 }
 
 case "${1:-}" in
@@ -155,7 +151,7 @@ export -f compile
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 sort_sources
-row RocksDB C++ layout RTTI no-RTTI composed classes path
+row RocksDB C++ layout native composed classes path
 for path; do check "$path"; done
 if [ ${#problems[@]} -gt 0 ]; then
   printf '\n'

@@ -50,12 +50,14 @@ step() {
   printf 'ok     %4d s  %s\n' $((SECONDS - start)) "$name"
 }
 
-# The flags are those of the preset check, so a compiler cache has the objects.
+# The flags are those of install_every_way.sh's shared libraries, so a compiler
+# cache has the objects.
 library() {
   cmake -S "$source" -B "$work/build" -G Ninja -DBUILD_SHARED_LIBS=ON \
     -DROWBLOOM_DEVELOPER=ON -DROWBLOOM_BUILD_TESTS=OFF \
     -DROWBLOOM_BUILD_BENCHMARKS=OFF -DROWBLOOM_BUILD_EXAMPLES=OFF \
     -DROWBLOOM_BUILD_TOOLS=OFF \
+    "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" \
     -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12
   CCACHE_BASEDIR=$work/build \
     cmake --build "$work/build" -j "${JOBS:-$(nproc)}"
