@@ -29,6 +29,11 @@ if(ROWBLOOM_WITH_ROCKSDB)
       "CMAKE_PREFIX_PATH to where it is installed, or set "
       "ROWBLOOM_WITH_ROCKSDB to OFF.")
   endif()
+  if(Librocksdb_trouble)
+    message(FATAL_ERROR
+      "Two releases of RocksDB are mixed: ${Librocksdb_trouble}. Set "
+      "CMAKE_PREFIX_PATH to where one release has both.")
+  endif()
   message(STATUS "RocksDB ${Librocksdb_VERSION}: ${Librocksdb_location}")
   set(ROWBLOOM_ROCKSDB_RELEASE ${Librocksdb_VERSION} CACHE INTERNAL
       "The release of RocksDB that was found")

@@ -7,6 +7,7 @@
 #   Librocksdb_SHARED    whether it is a shared library
 #   Librocksdb_location  the directory of its CMake package or its sources, or
 #                        its library
+#   Librocksdb_trouble   how its headers and its library disagree; mostly empty
 #
 # Searched in this order: the targets of a parent project (RocksDB's own tree
 # has rocksdb and rocksdb-shared), the CMake package below CMAKE_PREFIX_PATH or
@@ -14,11 +15,10 @@
 # or in the system (RocksDB's Makefile installs no CMake package), the system's
 # CMake package. rowbloom's CMake package brings this file along.
 
-foreach(name IN ITEMS FOUND VERSION SHARED minor location library is_built
-                      include_dirs definitions type)
+foreach(name IN ITEMS FOUND VERSION SHARED minor location trouble library
+                      is_built include_dirs definitions type header)
   set(Librocksdb_${name} "")
 endforeach()
-unset(Librocksdb_header)
 
 macro(librocksdb_find_target)
   foreach(target IN ITEMS RocksDB::rocksdb-shared RocksDB::rocksdb
@@ -79,11 +79,17 @@ if(Librocksdb_library)
   string(REGEX REPLACE "\\$<BUILD_INTERFACE:([^>]*)>" "\\1"
          Librocksdb_searched "${Librocksdb_include_dirs}")
   string(GENEX_STRIP "${Librocksdb_searched}" Librocksdb_searched)
-  if(Librocksdb_searched)
-    find_file(Librocksdb_header rocksdb/version.h NO_CACHE NO_DEFAULT_PATH
-              PATHS ${Librocksdb_searched})
-  elseif(NOT Librocksdb_include_dirs) # A system directory, which is not named.
-    find_file(Librocksdb_header rocksdb/version.h NO_CACHE)
+  foreach(dir IN LISTS Librocksdb_searched)
+    if(EXISTS ${dir}/rocksdb/version.h AND NOT Librocksdb_header)
+      set(Librocksdb_header ${dir}/rocksdb/version.h)
+    endif()
+  endforeach()
+  if(NOT Librocksdb_include_dirs) # A system directory, which is not named.
+    find_file(Librocksdb_system_header rocksdb/version.h)
+    mark_as_advanced(Librocksdb_system_header)
+    if(Librocksdb_system_header)
+      set(Librocksdb_header ${Librocksdb_system_header})
+    endif()
   endif()
   if(Librocksdb_header)
     file(STRINGS ${Librocksdb_header} Librocksdb_VERSION
@@ -116,5 +122,44 @@ if(Librocksdb_FOUND AND NOT TARGET librocksdb::librocksdb)
   if(Librocksdb_VERSION VERSION_GREATER_EQUAL 10.1)
     # RocksDB's headers need it, and its own package does not say so.
     target_compile_features(librocksdb::librocksdb INTERFACE cxx_std_20)
+  endif()
+endif()
+
+# A program that is compiled with the headers and linked to the library compares
+# their releases with the one that was read, where programs run.
+if(Librocksdb_FOUND AND NOT Librocksdb_is_built AND NOT CMAKE_CROSSCOMPILING)
+  set(Librocksdb_program ${CMAKE_BINARY_DIR}/CMakeFiles/librocksdb_release.cc)
+  file(WRITE ${Librocksdb_program} [[
+#include <iostream>
+#include <string>
+
+#include "rocksdb/version.h"
+
+int main() {
+  const std::string headers = std::to_string(ROCKSDB_MAJOR) + "." +
+                              std::to_string(ROCKSDB_MINOR);
+  const std::string library =
+      ROCKSDB_NAMESPACE::GetRocksVersionAsString(/*with_patch=*/false);
+  std::cout << "headers of RocksDB " << headers << " and a library of "
+            << library;
+  return headers == EXPECTED && library == EXPECTED ? 0 : 1;
+}
+]])
+  # CMake keeps the result of each pair.
+  string(MD5 Librocksdb_ran
+         "${Librocksdb_library};${Librocksdb_header};${Librocksdb_minor}")
+  set(Librocksdb_ran Librocksdb_ran_${Librocksdb_ran})
+  try_run(${Librocksdb_ran} ${Librocksdb_ran}_compiled
+          ${CMAKE_BINARY_DIR}/CMakeFiles/librocksdb ${Librocksdb_program}
+          COMPILE_DEFINITIONS -DEXPECTED="${Librocksdb_minor}"
+          LINK_LIBRARIES librocksdb::librocksdb ${CMAKE_DL_LIBS}
+          RUN_OUTPUT_VARIABLE Librocksdb_trouble)
+  if("${${Librocksdb_ran}}" STREQUAL "1")
+    string(PREPEND Librocksdb_trouble "a program gets ")
+    string(APPEND Librocksdb_trouble "; ${Librocksdb_header} is of "
+           "${Librocksdb_VERSION}, and the library is ${Librocksdb_location}")
+    unset(${Librocksdb_ran} CACHE)
+  else()
+    set(Librocksdb_trouble "")
   endif()
 endif()

@@ -213,6 +213,14 @@ another_rocksdb_is_refused() {
     grep 'compiled for RocksDB .* needs a release .*; found: "[0-9]*\.99'
 }
 
+# Objects with the layout of one release would be linked to another.
+mixed_rocksdb_is_refused() {
+  ! configure "$work/mixed" -DCMAKE_PREFIX_PATH="$work/rocksdb.another" \
+    >"$work/mixed.txt" 2>&1 || fail "two releases were mixed"
+  tr '\n' ' ' <"$work/mixed.txt" | tr -s ' ' |
+    grep 'mixed: .* headers of RocksDB [0-9]*\.99 and a library of [0-9.]*;'
+}
+
 # A server that builds RocksDB itself gets that one, though another is installed
 # where CMake looks first, and nothing that it links is shared.
 rocksdb_as_target() {
@@ -228,9 +236,10 @@ rocksdb_as_target() {
     fail "the server links shared libraries"
   rm -rf "$build"
   ! cmake -S "$tests/rocksdb_target" -B "$build" "${options[@]}" \
-    -DROWBLOOM_FIRST=ON >"$build.txt" 2>&1 || fail "two RocksDBs are linked"
+    -DCMAKE_PREFIX_PATH= -DROWBLOOM_FIRST=ON >"$build.txt" 2>&1 ||
+    fail "two RocksDBs are linked"
   tr '\n' ' ' <"$build.txt" | tr -s ' ' |
-    grep 'for RocksDB [0-9.]*\.99.* Add that directory before rowbloom'
+    grep "for RocksDB [0-9.]*, /.* Add that directory before rowbloom"
 }
 
 release_by_default() {
@@ -379,6 +388,8 @@ components "$work/prefix.shared" shared
 way "RocksDB by make, shared" rocksdb_by_make librocksdb.so
 way "RocksDB by make, static" rocksdb_by_make librocksdb.a
 way "RocksDB of another release is refused" another_rocksdb_is_refused
+way "RocksDB's headers with another library are refused" \
+  mixed_rocksdb_is_refused
 way "RocksDB as a target of the build, static, no RTTI" rocksdb_as_target
 
 way "add_subdirectory, C++20, link-time optimisation" by_add_subdirectory
