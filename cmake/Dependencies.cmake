@@ -50,7 +50,8 @@ if(ROWBLOOM_WITH_ROCKSDB)
       endif()
     endforeach()
   endfunction()
-  if(NOT PROJECT_IS_TOP_LEVEL AND NOT Librocksdb_is_built)
+  if(NOT is_top_level AND NOT Librocksdb_is_built
+     AND NOT CMAKE_VERSION VERSION_LESS 3.19)
     cmake_language(EVAL CODE
       "cmake_language(DEFER DIRECTORY [[${CMAKE_SOURCE_DIR}]]
                       CALL rowbloom_refuse_second_rocksdb

@@ -42,9 +42,21 @@ function(rowbloom_target name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:rowbloom_build_flags>)
 endfunction()
 
-# rowbloom_library(NAME [MAP]): the library installs its headers, and exports
-# only the symbols that they declare (include/rowbloom/export.h), of those in
-# MAP, a file of this directory.
+# rowbloom_headers(NAME DIRECTORY FILE...): the library's public headers below
+# the directory, which are installed.
+function(rowbloom_headers name directory)
+  if(CMAKE_VERSION VERSION_LESS 3.23) # Nothing is installed then.
+    target_include_directories(${name} PUBLIC ${directory})
+    return()
+  endif()
+  list(TRANSFORM ARGN PREPEND ${directory}/)
+  target_sources(${name} PUBLIC
+    FILE_SET HEADERS BASE_DIRS ${directory} FILES ${ARGN})
+endfunction()
+
+# rowbloom_library(NAME [MAP]): the library exports only the symbols that its
+# headers declare (include/rowbloom/export.h), of those in MAP, a file of this
+# directory.
 function(rowbloom_library name)
   set(map ${ARGN} exports.map)
   list(GET map 0 map)

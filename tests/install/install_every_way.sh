@@ -16,7 +16,8 @@ installs them, and builds and runs programs against them:
                              optimisation, without a warning
   shared libraries           exported symbols, SONAME, RUNPATH
   examples/mini_kv           as a project of its own, with its tests
-  RocksDB                    by its Makefile, shared and static; as a target
+  RocksDB                    by its Makefile, shared and static; as a target of
+                             the same build, by CMake 3.16
 
 BUILD_DIR is a finished static build with all components, of the preset check
 say; it is then installed, and no other static one is built. What is in WORK_DIR
@@ -222,14 +223,20 @@ mixed_rocksdb_is_refused() {
 }
 
 # A server that builds RocksDB itself gets that one, though another is installed
-# where CMake looks first, and nothing that it links is shared.
+# where CMake looks first, and nothing that it links is shared. Its CMake is the
+# oldest that rowbloom admits, from PyPI.
 rocksdb_as_target() {
-  local build=$work/rocksdb_target
+  local build=$work/rocksdb_target oldest=$work/cmake_3.16
   local options=(-DROWBLOOM_SOURCE_DIR="$source" -DCMAKE_CXX_FLAGS=-fno-rtti
     -DCMAKE_PREFIX_PATH="$work/rocksdb.another" "${unity[@]}"
     -DROCKSDB_INCLUDE_DIR="$(pkg-config --variable=includedir rocksdb)"
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1)
-  consumer "$tests/rocksdb_target" "$build" "${options[@]}" | tee "$build.txt"
+  if [ ! -x "$oldest/bin/cmake" ]; then
+    python3 -m venv "$oldest"
+    "$oldest/bin/pip" install --quiet cmake==3.16.8
+  fi
+  PATH=$oldest/bin:$PATH consumer "$tests/rocksdb_target" "$build" \
+    "${options[@]}" | tee "$build.txt"
   grep "RocksDB $(pkg-config --modversion rocksdb): $tests/rocksdb_target" \
     "$build.txt"
   ! ldd "$build/server" | grep -E "absl|xxhash|rocksdb|stdc" ||
