@@ -90,6 +90,22 @@ def check_kvrocks(results):
     assert none["whole_key"] > 2 * rowcol["whole_key"], (none, rowcol)
 
 
+def check_scans(results):
+    runs = results["runs"]
+    assert len(runs) == 3 * 2 * 2 * 5  # Runs, caches, states, policies.
+    for case in {(run["runs"], run["cache"], run["state"]) for run in runs}:
+        stock, *others = (
+            one(runs, policy=policy, runs=case[0], cache=case[1],
+                state=case[2]) for policy in [
+                    "rocksdb_bloom", "rocksdb_bloom_rows_pinned",
+                    "rowbloom_rowcol_compact_pinned"])
+        for run in others:
+            assert run["filter_reads"] == 0, run
+            assert run["bytes"] <= 1.02 * stock["bytes"], (run, stock)
+            if case[0] == 4:
+                assert 1.5 * run["data_reads"] < stock["data_reads"], run
+
+
 def check_mini_kv(results):
     none, bloom, compact = (
         one(results["runs"], query="absent_row", policy=policy)[
@@ -257,6 +273,7 @@ PROGRAMS = {
          "--filters rocksdb_bloom:10,compact_total_memory",
          check_planned_bits),
         ("kvrocks --quick --rows 10000", check_kvrocks),
+        ("scans --quick --rows 10000", check_scans),
         ("mini_kv --quick", check_mini_kv)],
     "rows_bench": [("--rows 500", None)],
 }

@@ -315,6 +315,25 @@ def reads_kvrocks(result):
                              f"{run['field_reads_per_call']:.3f}"))
 
 
+def reads_scans(result):
+    tree = result["tree"]
+    caches = {"all": "all fits", "16MiB": "16 MiB"}
+    states = {"scans_only": "scans only", "after_gets": "after gets"}
+    yield (f"A scan of one of {tree['keys']:,} hashes with {tree['fields']:,} "
+           "fields, with `fill_cache=false`: blocks read, as data + filters + "
+           "indexes, and their bytes. Filters and indexes are partitions of "
+           "the block cache; `..._pinned` has `partition_pinning=kAll`. "
+           "`rocksdb_bloom` is what Kvrocks has; the others have a prefix "
+           "extractor. Gets, as many as scans, fill the cache.")
+    yield pivot(
+        result["runs"], "runs, cache, state",
+        lambda run: (f"{run['runs']}, {caches[run['cache']]}, "
+                     f"{states[run['state']]}"),
+        policy, lambda run: run,
+        lambda run: (f"{run['data_reads']:.3f} + {run['filter_reads']:.3f} + "
+                     f"{run['index_reads']:.3f}; {run['bytes']:,.0f}"))
+
+
 def reads_mini_kv(result):
     yield "Reads of data blocks of a get in the example store mini_kv."
     yield pivot(result["runs"], "policy", policy, lambda run: run["query"],
@@ -606,6 +625,7 @@ SECTIONS = {
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),
     "reads_levels": ("Keys of many levels in RocksDB", reads_levels),
     "reads_kvrocks": ("Hashes and sets of Kvrocks", reads_kvrocks),
+    "reads_scans": ("Scans that fill no cache", reads_scans),
     "reads_mini_kv": ("An engine of one's own", reads_mini_kv),
     "filter_bench": ("Filters beside RocksDB's", filter_bench),
     "filter_bench_debian": ("Filters beside those of Debian's RocksDB",

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <utility>
 
+#include "kvrocks_keys.h"
 #include "policies.h"
 #include "rowbloom/bloom_type.h"
 #include "rowbloom/key_codec.h"
@@ -21,18 +22,12 @@
 namespace rowbloom::bench {
 namespace {
 
-constexpr size_t kFieldValueSize = 32;
-constexpr size_t kMetadataSize = 25;          // Flags, expiry, version, size.
-constexpr char kNamespace[] = "__namespace";  // Kvrocks' default.
+constexpr size_t kMetadataSize = 25;  // Flags, expiry, version, size.
 
-constexpr uint64_t kVersionSeed = 401;
 constexpr uint64_t kKeyLevelSeed = 402;
 constexpr uint64_t kCallSeed = 410;  // Plus the call.
 constexpr uint64_t kFieldSeed = 420;
 
-// A key is namespace, user key, version and field; a row is all but the field.
-constexpr char kFieldKeys[] =
-    "-ns.length:1,-key.length:4,version.fixed:8,field.rest";
 // As one filter key each.
 constexpr char kWholeFieldKeys[] =
     "-ns.length:1,-key.length:4,-version.fixed:8,field.rest";
@@ -66,25 +61,6 @@ std::string MetadataKey(std::string_view user_key) {
   std::string key;
   static const KeyCodec codec = OrThrow(KeyCodec::Parse(kMetadataKeys));
   CheckOk(codec.Encode({kNamespace, user_key}, &key));
-  return key;
-}
-
-// Kvrocks' versions are microseconds and a counter of 11 bits.
-uint64_t VersionOf(std::string_view user_key) {
-  constexpr uint64_t kStart = 1'700'000'000'000'000;
-  constexpr uint64_t kYear = 31'536'000'000'000;
-  return (kStart + Scramble(user_key, kVersionSeed) % kYear) << 11;
-}
-
-std::string FieldKey(std::string_view user_key, uint64_t version,
-                     std::string_view field) {
-  std::string big_endian;
-  for (int shift = 56; shift >= 0; shift -= 8) {
-    big_endian.push_back(static_cast<char>(version >> shift));
-  }
-  std::string key;
-  static const KeyCodec codec = OrThrow(KeyCodec::Parse(kFieldKeys));
-  CheckOk(codec.Encode({kNamespace, user_key, big_endian, field}, &key));
   return key;
 }
 
@@ -237,7 +213,8 @@ class KvrocksBench {
       StartCounting();
       bool is_right = false;
       if (call == Call::kWholeKey) {
-        const size_t count = CountFields(fields, cell.row, contender);
+        const size_t count =
+            CountFields(fields, cell.row, contender.finds_rows);
         fields_found += count;
         is_right = count == data_.columns(i).size();
       } else {
@@ -269,29 +246,6 @@ class KvrocksBench {
     if (status.IsNotFound()) return false;
     Check(status, "reading");
     return value == MakeValue(key, value_size);
-  }
-
-  // As Kvrocks scans, which sets the upper bound; the filter is asked if it
-  // also says that the scan stays within its prefix.
-  static size_t CountFields(rocksdb::DB* db, const std::string& user_key,
-                            const Contender& contender) {
-    const uint64_t version = VersionOf(user_key);
-    const std::string first = FieldKey(user_key, version, "");
-    const std::string end = FieldKey(user_key, version + 1, "");
-    const rocksdb::Slice upper_bound = end;
-    rocksdb::ReadOptions options;
-    options.fill_cache = false;
-    options.iterate_upper_bound = &upper_bound;
-    options.prefix_same_as_start = contender.finds_rows;
-    const std::unique_ptr<rocksdb::Iterator> it(db->NewIterator(options));
-    size_t count = 0;
-    for (it->Seek(first); it->Valid() && it->key().starts_with(first);
-         it->Next()) {
-      count +=
-          it->value() == MakeValue(it->key().ToStringView(), kFieldValueSize);
-    }
-    Check(it->status(), "scanning");
-    return count;
   }
 
   Run& run_;

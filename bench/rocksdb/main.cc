@@ -72,6 +72,8 @@ int Main(int argc, char** argv) {
   add_input(add("levels", MeasureLevels, "Prefixes of keys of three levels"));
   add_input(add("kvrocks", MeasureKvrocks,
                 "Gets and scans of hashes and sets with Kvrocks' keys"));
+  add_input(add("scans", MeasureScans,
+                "Scans that fill no cache, by where filters are kept"));
 
   CLI::App* time = add("time", MeasureTime,
                        "Time of gets where data and filters share one cache");

@@ -70,7 +70,7 @@ struct Options {
   std::vector<std::string> policies;  // Empty: all of the command.
   std::optional<uint64_t> gets;
 
-  // rows, levels, kvrocks, mini_kv
+  // rows, levels, kvrocks, scans, mini_kv
   std::string input = "/usr/share/dict/american-english-insane";
   std::optional<uint64_t> rows;  // 0: all.
   // keys, memory, cpu, time, phases, places
@@ -128,6 +128,7 @@ std::vector<std::string> PlaceNames();
 Json MeasureLevels(Run* run);
 Json MeasureCpu(Run* run);
 Json MeasureKvrocks(Run* run);
+Json MeasureScans(Run* run);
 Json MeasureTime(Run* run);
 // The workloads that MeasureTime() knows.
 std::vector<std::string> WorkloadNames();
