@@ -157,7 +157,7 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 //
 // If `warnings` is given, it is replaced by a sentence for each combination
 // that makes reads slow or fail and loses nothing, with its remedy. There are
-// three:
+// four:
 // - Block based tables without any filter policy. RocksDB also drops, without
 //   an error, a policy whose name it does not know.
 // - Unpartitioned filters, also RocksDB's own, are in the block cache, which
@@ -166,9 +166,11 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 //   of an entry. The warning therefore names the entry size below which it
 //   applies, and it is left out if that is below 32 bytes.
 //   VerifyRocksDbFilters() checks the existing filters.
+// - Filter partitions that are not pinned: with a prefix extractor, scans with
+//   fill_cache=false read them from the file, and RocksDB before 9.6 makes them
+//   large. The same if their top-level index is not pinned.
 // - A comparator under which RocksDbRows cannot scan, with a filter policy or
-// an
-//   extractor of rowbloom for keys of more than one segment.
+//   an extractor of rowbloom for keys of more than one segment.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
     std::vector<std::string>* warnings = nullptr);
