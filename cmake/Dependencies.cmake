@@ -50,7 +50,7 @@ if(ROWBLOOM_WITH_ROCKSDB)
       endif()
     endforeach()
   endfunction()
-  if(NOT is_top_level AND NOT Librocksdb_is_built
+  if(NOT is_top_level AND NOT Librocksdb_library MATCHES "^rocksdb(-shared)?$"
      AND NOT CMAKE_VERSION VERSION_LESS 3.19)
     cmake_language(EVAL CODE
       "cmake_language(DEFER DIRECTORY [[${CMAKE_SOURCE_DIR}]]

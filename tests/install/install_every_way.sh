@@ -242,6 +242,9 @@ rocksdb_as_target() {
   ! ldd "$build/server" | grep -E "absl|xxhash|rocksdb|stdc" ||
     fail "the server links shared libraries"
   rm -rf "$build"
+  cmake -S "$tests/rocksdb_target" -B "$build" "${options[@]}" \
+    -DROCKSDB_IMPORTED=ON | grep "RocksDB [0-9.]*: /.*/librocksdb.a"
+  rm -rf "$build"
   ! cmake -S "$tests/rocksdb_target" -B "$build" "${options[@]}" \
     -DCMAKE_PREFIX_PATH= -DROWBLOOM_FIRST=ON >"$build.txt" 2>&1 ||
     fail "two RocksDBs are linked"
