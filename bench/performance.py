@@ -304,8 +304,8 @@ def reads_kvrocks(result):
     yield ("To list all fields of a key takes {:.2f} data blocks with the "
            "filters that Kvrocks has, {:.2f} with a prefix extractor in "
            "Kvrocks, and {:.2f} with `rowcol_compact` of equal bytes. "
-           "[kvrocks.md](kvrocks.md#what-it-saves) has the other "
-           "calls.".format(*(reads[name] for name in (
+           "[kvrocks.md](kvrocks.md#what-it-saves) has the counts of "
+           "the server.".format(*(reads[name] for name in (
                "rocksdb_bloom", "rocksdb_bloom_rows",
                "rowbloom_rowcol_compact"))))
 
