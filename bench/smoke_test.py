@@ -93,9 +93,10 @@ def check_kvrocks(results):
 def check_scans(results):
     runs = results["runs"]
     assert len(runs) == 3 * 2 * 2 * 5  # Runs, caches, states, policies.
-    for case in {(run["runs"], run["cache"], run["state"]) for run in runs}:
+    for case in {(run["run_count"], run["cache"], run["state"])
+                 for run in runs}:
         stock, *others = (
-            one(runs, policy=policy, runs=case[0], cache=case[1],
+            one(runs, policy=policy, run_count=case[0], cache=case[1],
                 state=case[2]) for policy in [
                     "rocksdb_bloom", "rocksdb_bloom_rows_pinned",
                     "rowbloom_rowcol_compact_pinned"])

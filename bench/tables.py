@@ -327,7 +327,7 @@ def reads_scans(result):
            "extractor. Gets, as many as scans, fill the cache.")
     yield pivot(
         result["runs"], "runs, cache, state",
-        lambda run: (f"{run['runs']}, {caches[run['cache']]}, "
+        lambda run: (f"{run['run_count']}, {caches[run['cache']]}, "
                      f"{states[run['state']]}"),
         policy, lambda run: run,
         lambda run: (f"{run['data_reads']:.3f} + {run['filter_reads']:.3f} + "

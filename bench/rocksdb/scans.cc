@@ -75,7 +75,7 @@ class ScansBench {
         for (const BlockCache& cache : kBlockCaches) {
           for (const bool is_warm : {false, true}) {
             Json json = {{"policy", contender.name},
-                         {"runs", run_count},
+                         {"run_count", run_count},
                          {"cache", cache.name},
                          {"state", is_warm ? "after_gets" : "scans_only"},
                          {"filter_bytes", tree->all.filter_bytes}};
