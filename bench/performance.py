@@ -405,55 +405,6 @@ def reader_harm(result):
                 lambda run: run["ratio"])
 
 
-@section("Rules for loads", "reader_ablation")
-def reader_ablation(result):
-    worse = select(result["ablation"]["runs"], is_worse=True)
-    worst = {}
-    for run in worse:
-        best = worst.setdefault(run["rule"], run)
-        if run["without"] / run["with"] > best["without"] / best["with"]:
-            worst[run["rule"]] = run
-    yield ("Each rule is needed: without it, the workload that suffers most "
-           "reads, or takes, {:.1f} to {:,.0f} times as much.".format(
-               *(extreme(run["without"] / run["with"]
-                         for run in worst.values()) for extreme in (min, max))))
-
-
-@section("Hit rate of the cache", "cache")
-def cache(result):
-    yield ("The segmented LRU of `NewShardedLruCache()` keeps hot chunks while "
-           "sweeps pass. Hits of hot chunks, Zipf 0.99, by size of the cache, "
-           "without sweeps and where half of the accesses are sweeps of 1,000 "
-           "chunks:")
-    runs = [run for run in select(result["hit_rates"], zipf=0.99,
-                                  cache_percent=[1, 10])
-            if not run["sweep_chunks"] or (
-                run["sweep_chunks"], run["sweep_percent"]) == (1000, 50)]
-    yield pivot(runs, "cache", lambda run: f"{run['cache_percent']:g}%",
-                lambda run: f"`{run['policy']}`" + (
-                    ", sweeps" if run["sweep_chunks"] else ""),
-                lambda run: run["hot_hit_rate"], lambda rate: f"{rate:.1%}")
-
-
-def nanoseconds(result, names, sizes):
-    cells = medians(result, "(.+)/(.+)", "time_per_lookup")
-    return [[f"`{name}`", *(number(1e9 * cells[name, size])
-                            for size in sizes)] for name in names]
-
-
-@section("Cost of a lookup through a reader", "reader_cost_bench")
-def reader_cost(result):
-    yield ("The search for the chunk and the cache cost more than the filter. "
-           "A batch pays where the filters are far larger than the processor's "
-           "caches. Nanoseconds of a lookup by bytes of the filters:")
-    sizes = ["262144", "67108864"]
-    yield table(["lookup", *(f"{int(size):,}" for size in sizes)],
-                nanoseconds(result, [
-                    f"{way}/{family}:bits_per_key=10"
-                    for family in ("blocked_bloom", "compact")
-                    for way in ("view", "reader", "batch_of_32")], sizes))
-
-
 @section("Memory while SSTs are written", "memory_sst")
 def memory_sst(result):
     peaks = {(run["filter"], run["partitioned"]): mebibytes(run["peak_bytes"])
@@ -527,21 +478,6 @@ def memfilter(result):
     yield ("Two threads add to a `ConcurrentFilter` "
            f"{min(gain.values()):.1f} to {max(gain.values()):.1f} times as "
            "fast as one.")
-
-
-@section("Chosen rows", "chosen_rows")
-def chosen_rows(result):
-    yield ("Who may choose rows can make `blocked_bloom` and `fast` answer "
-           "\"maybe\" too often, and `compact` grow; a secret prevents all but "
-           "the last, which takes rows of equal digests. False positives for "
-           "other rows; bits a row, of 100,000 rows without a secret:")
-    yield pivot(select(result["runs"], has_secret=False, filter_spec=[
-        "blocked_bloom:bits_per_key=10", "fast:bits_per_key=8",
-        "fast:bits_per_key=10", "compact:bits_per_key=10"]), "filter",
-                lambda run: f"`{run['filter_spec']}`",
-                lambda run: run["rows"],
-                lambda run: f"{run['fpr']:.2%}; {run['bits_per_row']:.1f}",
-                str)
 
 
 @section("HFiles beside HBase", "hfile")
