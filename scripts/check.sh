@@ -65,7 +65,7 @@ format() {
 release() {
   packages
   build check all all_verify_interface_header_sets
-  local left_out='rocksdb(_db|_first_line)?_test|cli_test|redis.*|layers.*'
+  local left_out='rocksdb(_db|_first_line)?_test(_2)?|cli_test|redis.*|layers.*'
   left_out+='|install\.(pkg_config|sanitized.*|.*find_package)'
   run_tests check -E "^($left_out|readme|format.*|mini_kv_c.*)\$"
 }

@@ -67,9 +67,8 @@ build_rocksdb() {
 }
 
 build_rowbloom() {
-  # Without -g, a compiler cache reuses the core's objects for the next release.
   cmake --preset test -B "$rowbloom" -DROWBLOOM_BUILD_BENCHMARKS=ON \
-    -DCMAKE_CXX_FLAGS_DEBUG=-O1 -DCMAKE_PREFIX_PATH="$prefix" &&
+    -DCMAKE_PREFIX_PATH="$prefix" &&
     cmake --build "$rowbloom"
 }
 
