@@ -96,16 +96,17 @@ build_alone() {
     cmake --build --preset "$preset" ${1:+--target "$@"}
 }
 
-# run_tests PRESET [CTEST_ARGUMENT...]: databases are in memory if it has room,
-# since many tests wait for a disk most of the time.
+# run_tests PRESET [CTEST_ARGUMENT...]: without a TMPDIR, databases are in
+# memory if it has room, since many tests wait for a disk most of the time.
 run_tests() {
-  local preset=$1 directory=${TMPDIR:-/tmp} free_kib
+  local preset=$1 free_kib
   shift
-  if free_kib=$(df --output=avail -k /dev/shm | tail -n 1) &&
+  if [ -z "${TMPDIR:-}" ] &&
+    free_kib=$(df --output=avail -k /dev/shm | tail -n 1) &&
     [ "$free_kib" -ge 4000000 ]; then
-    directory=/dev/shm
+    local -x TMPDIR=/dev/shm
   fi
-  TMPDIR=$directory ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
+  ctest --preset "$preset" -j "$jobs" --no-tests=error "$@"
 }
 
 # Each directory of the corpus belongs to the target of that name.
