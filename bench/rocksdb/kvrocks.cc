@@ -99,8 +99,7 @@ class KvrocksBench {
     for (size_t i = 0; i < data_.row_count(); ++i) {
       std::set<int> levels;
       for (const uint32_t q : data_.columns(i)) {
-        levels.insert(LevelOfKey(FieldKey(data_.row(i), VersionOf(data_.row(i)),
-                                          data_.qualifier(q))));
+        levels.insert(LevelOfKey(FieldKey(data_.row(i), data_.qualifier(q))));
       }
       runs += levels.size();
     }
@@ -145,10 +144,9 @@ class KvrocksBench {
         contender, contender.field_keys, contender.finds_rows,
         [this](int level, Database* database) {
           for (size_t i = 0; i < data_.row_count(); ++i) {
-            const uint64_t version = VersionOf(data_.row(i));
             for (const uint32_t q : data_.columns(i)) {
               const std::string key =
-                  FieldKey(data_.row(i), version, data_.qualifier(q));
+                  FieldKey(data_.row(i), data_.qualifier(q));
               if (LevelOfKey(key) != level) continue;
               database->Put(key, MakeValue(key, kFieldValueSize));
               run_.progress.Add(1);
@@ -219,8 +217,7 @@ class KvrocksBench {
         is_right = count == data_.columns(i).size();
       } else {
         found =
-            Get(fields, FieldKey(cell.row, VersionOf(cell.row), cell.qualifier),
-                kFieldValueSize);
+            Get(fields, FieldKey(cell.row, cell.qualifier), kFieldValueSize);
         is_right = found == (call == Call::kPresentField);
       }
       field_reads += StopCounting();

@@ -2,6 +2,7 @@
 
 #include "kvrocks_keys.h"
 
+#include <cstdint>
 #include <memory>
 
 #include "bench/or_throw.h"
@@ -10,6 +11,7 @@
 #include "workload.h"
 
 namespace rowbloom::bench {
+namespace {
 
 // Kvrocks' versions are microseconds and a counter of 11 bits.
 uint64_t VersionOf(std::string_view user_key) {
@@ -19,8 +21,8 @@ uint64_t VersionOf(std::string_view user_key) {
   return (kStart + Scramble(user_key, kVersionSeed) % kYear) << 11;
 }
 
-std::string FieldKey(std::string_view user_key, uint64_t version,
-                     std::string_view field) {
+std::string VersionedKey(std::string_view user_key, uint64_t version,
+                         std::string_view field) {
   std::string big_endian;
   for (int shift = 56; shift >= 0; shift -= 8) {
     big_endian.push_back(static_cast<char>(version >> shift));
@@ -31,11 +33,17 @@ std::string FieldKey(std::string_view user_key, uint64_t version,
   return key;
 }
 
+}  // namespace
+
+std::string FieldKey(std::string_view user_key, std::string_view field) {
+  return VersionedKey(user_key, VersionOf(user_key), field);
+}
+
 size_t CountFields(rocksdb::DB* db, std::string_view user_key,
                    bool asks_filters) {
   const uint64_t version = VersionOf(user_key);
-  const std::string first = FieldKey(user_key, version, "");
-  const std::string end = FieldKey(user_key, version + 1, "");
+  const std::string first = VersionedKey(user_key, version, "");
+  const std::string end = VersionedKey(user_key, version + 1, "");
   const rocksdb::Slice upper_bound = end;
   rocksdb::ReadOptions options;
   options.fill_cache = false;

@@ -7,7 +7,6 @@
 #define ROWBLOOM_BENCH_ROCKSDB_KVROCKS_KEYS_H_
 
 #include <cstddef>
-#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -22,9 +21,7 @@ inline constexpr size_t kFieldValueSize = 32;
 inline constexpr char kFieldKeys[] =
     "-ns.length:1,-key.length:4,version.fixed:8,field.rest";
 
-uint64_t VersionOf(std::string_view user_key);
-std::string FieldKey(std::string_view user_key, uint64_t version,
-                     std::string_view field);
+std::string FieldKey(std::string_view user_key, std::string_view field);
 
 // The fields of a hash that have their value, by a scan as HGETALL's. RocksDB
 // asks filters if `asks_filters`, which needs a prefix extractor for hashes.

@@ -112,7 +112,8 @@ class ScansBench {
         [&](int level, Database* database) {
           for (size_t i = 0; i < data_.row_count(); ++i) {
             for (const uint32_t q : data_.columns(i)) {
-              const std::string key = Key(i, q);
+              const std::string key =
+                  FieldKey(data_.row(i), data_.qualifier(q));
               if (RunOf(key, run_count) != level) continue;
               database->Put(key, MakeValue(key, kFieldValueSize));
               run_.progress.Add(1);
@@ -122,10 +123,6 @@ class ScansBench {
         shape);
     run_.progress.End();
     return tree;
-  }
-
-  std::string Key(size_t i, uint32_t q) const {
-    return FieldKey(data_.row(i), VersionOf(data_.row(i)), data_.qualifier(q));
   }
 
   // Reads of a scan after the database was opened, or after gets that fill the
@@ -159,7 +156,8 @@ class ScansBench {
   void Get(rocksdb::DB* db) {
     for (uint64_t n = 0; n < calls_; ++n) {
       const size_t i = Scramble(n, kWarmingSeed) % data_.row_count();
-      const std::string key = Key(i, data_.columns(i).front());
+      const std::string key =
+          FieldKey(data_.row(i), data_.qualifier(data_.columns(i).front()));
       rocksdb::PinnableSlice value;
       Check(db->Get({}, db->DefaultColumnFamily(), key, &value), "reading");
       run_.answers.Add(value == MakeValue(key, kFieldValueSize), "get", key);
