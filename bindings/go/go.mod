@@ -1,3 +1,3 @@
-module rowbloom.invalid/rowbloom
+module rowbloom
 
 go 1.19

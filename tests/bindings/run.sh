@@ -113,6 +113,11 @@ python() {
   expect python3 -B million_keys.py
 }
 
+# code LANGUAGE PAGE: the program of a page.
+code() {
+  sed -n "/^\`\`\`$1\$/,/^\`\`\`/{/^\`\`\`/d;p}" "$2"
+}
+
 # By the one command of its page, whose program then runs.
 python_package() {
   local directory=$work/python_package
@@ -122,8 +127,7 @@ python_package() {
   # Away from the sources, where "import rowbloom" would find them.
   cp "$source"/bindings/python/{rowbloom_test,million_keys}.py "$directory"
   cd "$directory"
-  sed -n '/^```python/,/^```/{/^```/d;p}' "$source/bindings/python/README.md" \
-    >readme.py
+  code python "$source/bindings/python/README.md" >readme.py
   unset LD_LIBRARY_PATH ROWBLOOM_LIBRARY
   bin/python readme.py | grep -x 'phone no'
   bin/python -m unittest rowbloom_test
@@ -137,9 +141,19 @@ go() {
   # A new enough Go would otherwise look for a newer one.
   export GOTOOLCHAIN=local GOFLAGS=-mod=mod GOPROXY=off GOCACHE=$work/go_cache
   command go vet ./...
-  command go test ./...
+  command go test -race ./...
   command go build -buildvcs=false -o "$work/go" ./million_keys
   expect "$work/go"
+  # By the commands of its page, whose program then runs.
+  local module=$work/go_module
+  rm -rf "$module"
+  mkdir "$module"
+  code go README.md >"$module/main.go"
+  cd "$module"
+  command go mod init readme
+  command go mod edit -require rowbloom@v0.1.0 \
+    -replace "rowbloom=$source/bindings/go"
+  command go run . | grep -x 'phone no'
 }
 
 for language; do

@@ -12,7 +12,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"rowbloom.invalid/rowbloom"
+	"rowbloom"
 )
 
 const (
