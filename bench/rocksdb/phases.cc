@@ -184,7 +184,9 @@ class Subject {
     const auto [name, bits] = ParseFilter(filter_, kCommand);
     TreeShape shape;  // As a user would describe it.
     shape.size_ratio = kPhaseLevelRatio;
-    return MakeKeyPolicy(name, bits, shape);
+    Policy policy = MakeKeyPolicy(name, bits, shape);
+    policy.statistics = statistics_;
+    return policy;
   }
   uint64_t CellBytes() const { return (has_urls_ ? 65 : 8) + kValueSize + 11; }
   std::shared_ptr<rocksdb::Cache> NewCache() const {
@@ -211,7 +213,7 @@ class Subject {
     options.listeners = policy.listeners;
     options.max_open_files = -1;
     options.compression = rocksdb::kNoCompression;
-    options.statistics = statistics_;
+    options.statistics = policy.statistics;
     flush_keys_ = keys_.key_count / kFlushesOfAllKeys;
     const uint64_t flush_bytes = flush_keys_ * CellBytes();
     options.write_buffer_size = 64 * flush_bytes;  // Flush() flushes.
@@ -276,7 +278,7 @@ Json MeasurePhases(Run* run) {
         for (const Workload& workload : kPhaseWorkloads) {
           if (workload.name == kRestart) subject.Restart();
           const uint64_t written = subject.WrittenBytes();
-          const bool refreshes = workload.name == kRefresh;
+          const bool refreshes = workload.name == kRefresh && filter != kNone;
           Json refresh;
           std::vector<Json> rounds;
           for (int round = 0; round < kRounds; ++round) {

@@ -69,8 +69,9 @@ constexpr Entry kEntries[] = {
     {kMemoryPolicy, "compact", kTime, Spread::kBudget},
     {"compact_listener", "compact", kGrow | kCpu | kPhases, Spread::kBudget,
      kRow, true},
-    {"compact_auto", "compact", kPhases, Spread::kAuto, kRow, true},
-    {"composed_auto", kRibbon, kPhases, Spread::kComposedAuto, kRow, true},
+    {"compact_auto", "compact", kTime | kPhases, Spread::kAuto, kRow, true},
+    {"composed_auto", kRibbon, kTime | kPhases, Spread::kComposedAuto, kRow,
+     true},
     {kHitsOnly, "compact", kMemory, Spread::kHitsOnly},
 };
 
@@ -275,6 +276,9 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
   if (name != kNone) policy.filter = NewKeyFilter(entry, bits_per_key, shape);
   if (entry.has_listener) {
     policy.listeners.push_back(NewRocksDbBudgetListener());
+  }
+  if (entry.spread == Spread::kAuto || entry.spread == Spread::kComposedAuto) {
+    policy.statistics = rocksdb::CreateDBStatistics();
   }
   return policy;
 }

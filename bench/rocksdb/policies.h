@@ -19,6 +19,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/slice_transform.h"
+#include "rocksdb/statistics.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/tree_shape.h"
 
@@ -55,6 +56,8 @@ struct Policy {
   std::shared_ptr<const rocksdb::FilterPolicy> filter;  // Null for kNone.
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
   std::vector<std::shared_ptr<rocksdb::EventListener>> listeners;
+  // What bits follow, if they follow gets; otherwise null.
+  std::shared_ptr<rocksdb::Statistics> statistics;
   bool has_filter_in_each_file = false;  // A Tree checks it.
 };
 

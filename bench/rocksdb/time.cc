@@ -48,8 +48,15 @@ constexpr char kBaseline[] = "rocksdb_bloom:10";
 constexpr const char* kFilters[] = {
     "none",
     kBaseline,
+    "rocksdb_bloom:4",
+    "rocksdb_bloom:6",
     "rocksdb_bloom:16",
+    "rocksdb_ribbon:4",
+    "rocksdb_ribbon:6",
+    "rocksdb_ribbon:8",
     "rocksdb_ribbon:10",
+    "composed_auto",
+    "compact_auto",
     "composed_ribbon:10",
     "compact:7",
     "compact:10",
@@ -256,6 +263,11 @@ GetCostOptions ModelOptions(const Case& c, size_t capacity_bytes,
   return options;
 }
 
+Policy PolicyOf(const std::string& filter, const TreeShape& shape) {
+  const auto [name, bits] = ParseFilter(filter, kTime);
+  return MakeKeyPolicy(name, bits, shape);
+}
+
 FilterBudgetPlan PlanOf(const std::vector<TreeRun>& runs,
                         const GetCostOptions& get, const FilterCost& cost) {
   TotalMemoryOptions options;
@@ -302,14 +314,21 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
                             std::to_string(c.threads) + " threads";
   run->progress.Begin(title, (rounds + 1) * contestants->size());
   for (Contestant& contestant : *contestants) {
+    const auto warm_up = [&] {
+      WorkInThreads(*c.workload, contestant,
+                    run->options.quick ? seconds : kWarmUpSeconds,
+                    2 * capacity / kBlockSizeBytes, c.threads);
+    };
+    Tree& tree = *contestant.tree;
+    const Policy policy = PolicyOf(contestant.name, shape);
+    tree.database.Reopen(NewCache(c.cache, capacity));
     if (contestant.name == kMemoryPolicy) {
-      contestant.tree->Rewrite(
-          MakeMemoryPolicy(capacity, c.workload->missing_share, shape));
+      tree.Rewrite(MakeMemoryPolicy(capacity, c.workload->missing_share, shape),
+                   [] {});
+    } else if (policy.statistics != nullptr) {
+      tree.Rewrite(policy, warm_up);
     }
-    contestant.tree->database.Reopen(NewCache(c.cache, capacity));
-    WorkInThreads(*c.workload, contestant,
-                  run->options.quick ? seconds : kWarmUpSeconds,
-                  2 * capacity / kBlockSizeBytes, c.threads);
+    warm_up();
     run->progress.Add(1);
   }
   size_t baseline = 0;

@@ -47,6 +47,7 @@ rocksdb::Options RocksDbOptionsOf(const TreeOptions& options,
   rocksdb.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   rocksdb.prefix_extractor = policy.prefix_extractor;
   rocksdb.listeners = policy.listeners;
+  rocksdb.statistics = policy.statistics;
   rocksdb.use_direct_reads = in_cache;
   rocksdb.max_open_files = -1;
   rocksdb.num_levels = options.level_count + 1;
@@ -186,6 +187,7 @@ void Database::Reopen(std::shared_ptr<rocksdb::Cache> block_cache,
   if (policy != nullptr) {
     table.filter_policy = policy->filter;
     options_.listeners = policy->listeners;
+    options_.statistics = policy->statistics;
   }
   options_.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options_.error_if_exists = false;
@@ -276,12 +278,13 @@ Tree::Tree(const TreeOptions& options, const Policy& policy,
   }
 }
 
-void Tree::Rewrite(const Policy& policy) {
+void Tree::Rewrite(const Policy& policy, const std::function<void()>& gets) {
   // A budget's control needs some passes until it settles.
   constexpr int kPasses = 4;
   for (int pass = 0; pass < kPasses; ++pass) {
     database.Reopen(nullptr, &policy);
     const Json before = LevelsJson(database.ReadLevels());
+    gets();
     // RocksDB reports no CompactFiles() to listeners. They learn of the tree as
     // at flushes: at the first one they list its SSTs, and at each they read
     // the properties of some.

@@ -116,8 +116,9 @@ struct Tree {
 
   rocksdb::DB* db() const { return database.db(); }
 
-  // Writes all SSTs anew, with filters of this policy.
-  void Rewrite(const Policy& policy);
+  // Writes all SSTs anew, some times, with filters of this policy. Calls gets()
+  // before each time.
+  void Rewrite(const Policy& policy, const std::function<void()>& gets);
 
   Database database;
   std::vector<Level> levels;
