@@ -254,6 +254,12 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
     if (view.gets.has_value()) {
       FitGets(view, cost, *plan, all_bytes, &total.get);
     }
+    // Where all gets are absent today, the last bits save few reads; once keys
+    // are found, they would push data out of the cache until compactions have
+    // written new filters.
+    constexpr double kLeastFound = 0.02;
+    total.get.missing_share =
+        std::min(total.get.missing_share, 1 - kLeastFound);
   }
   absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
       SweepTotalMemory(cost, view.live.runs, total);
@@ -274,7 +280,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
            cache_bytes,
            now->filters.bits_per_key,
            now->mode,
-           total.get.missing_share,
+           budget.missing_share,
            total.get.zipf_exponent,
            static_cast<double>(total.get.cache_bytes) / cache_bytes,
            options.auto_bits ? view.gets : std::nullopt,
