@@ -205,21 +205,6 @@ def reads_time(small, large, threads):
            "`compact_budget:4`.")
 
 
-@section("Reads of gets with total_memory_bytes", "reads_time_policy")
-def reads_time_policy(result):
-    reads = {(run["filter"], run["workload"]):
-             run["data_reads"] + run["filter_reads"] + run["index_reads"]
-             for run in result["time"]["runs"]}
-    yield ("Told the capacity of the cache and the share of absent keys, the "
-           "policy reads as little as the best of the fixed bits, or less. "
-           "Blocks of data, filters and indexes of an operation with it and "
-           "with Bloom of 10 bits: " + ", ".join(
-               "{:.3f} and {:.3f} in {}".format(
-                   reads["compact_total_memory", workload],
-                   reads["rocksdb_bloom:10", workload], f"`{workload}`")
-               for workload in ("absent", "half_absent", "ycsb_c")) + ".")
-
-
 @section("Trees that grow", "reads_grow")
 def reads_grow(result):
     most = max(run["most_bits_per_key"] for run in select(
@@ -294,31 +279,6 @@ def reads_levels(result):
         f"{policy(run)}, {number(run['filter_bytes'] / 1e6)} MB"),
                 lambda run: run["level_name"],
                 lambda run: run["data_reads_per_get"])
-
-
-@section("Hashes and sets of Kvrocks", "reads_kvrocks")
-def reads_kvrocks(result):
-    reads = {run["policy"]: run["metadata_reads_per_call"] +
-             run["field_reads_per_call"]
-             for run in select(result["runs"], call="whole_key")}
-    yield ("To list all fields of a key takes {:.2f} data blocks with the "
-           "filters that Kvrocks has, {:.2f} with a prefix extractor in "
-           "Kvrocks, and {:.2f} with `rowcol_compact` of equal bytes. "
-           "[kvrocks.md](kvrocks.md#what-it-saves) has the counts of "
-           "the server.".format(*(reads[name] for name in (
-               "rocksdb_bloom", "rocksdb_bloom_rows",
-               "rowbloom_rowcol_compact"))))
-
-
-@section("An engine of one's own", "reads_mini_kv")
-def reads_mini_kv(result):
-    reads = {(run["policy"], run["query"]): number(run["data_reads_per_get"])
-             for run in result["runs"]}
-    yield ("In the example store `compact` leaves the reads that find "
-           "something: {} data blocks for an absent row in place of {}, {} "
-           "for a cell that is there in place of {}.".format(*(
-               reads[name, query] for query in ("absent_row", "present_cell")
-               for name in ("compact", "none"))))
 
 
 FILTERS = ["rocksdb_bloom_10", "rocksdb_ribbon_10", "blocked_bloom_10",
