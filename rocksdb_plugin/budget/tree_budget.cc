@@ -394,8 +394,10 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
     if (!status.ok()) return status;
     return share;
   }
-  // Until compactions have been seen, all SSTs are taken to be moved.
-  view->live.moved_share = view->live.moved_share.value_or(1);
+  // Until compactions have been seen, all SSTs of flushes are taken to be
+  // moved, and no others: RocksDB does not report all of CompactFiles().
+  view->live.moved_share =
+      view->live.moved_share.value_or(facts.is_flush ? 1 : 0);
   if (!share.budget.SetLive(view->live).ok()) return share;
   share.facts.level_count = view->level_count;
   share.facts.run_share = view->run_share;
