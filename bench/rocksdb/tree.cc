@@ -284,18 +284,23 @@ void Tree::Rewrite(const Policy& policy, const std::function<void()>& gets) {
   for (int pass = 0; pass < kPasses; ++pass) {
     database.Reopen(nullptr, &policy);
     const Json before = LevelsJson(database.ReadLevels());
-    gets();
     // RocksDB reports no CompactFiles() to listeners. They learn of the tree as
     // at flushes: at the first one they list its SSTs, and at each they read
-    // the properties of some.
-    constexpr int kFlushes = 50;
-    rocksdb::FlushJobInfo flush{};
-    flush.cf_name = rocksdb::kDefaultColumnFamilyName;
-    for (int i = 0; i < kFlushes; ++i) {
-      for (const auto& listener : policy.listeners) {
-        listener->OnFlushBegin(db(), flush);
+    // the properties of some, and count the gets since the one before.
+    const auto tell_listeners = [&] {
+      constexpr int kFlushes = 50;
+      rocksdb::FlushJobInfo flush{};
+      flush.cf_name = rocksdb::kDefaultColumnFamilyName;
+      for (int i = 0; i < kFlushes; ++i) {
+        for (const auto& listener : policy.listeners) {
+          listener->OnFlushBegin(db(), flush);
+        }
       }
-    }
+    };
+    gets();  // They warm the cache.
+    tell_listeners();
+    gets();
+    tell_listeners();
     for (const Level& level : levels) {
       if (level.level > 0) Compact(level.level, level.level, db());
     }

@@ -117,7 +117,7 @@ struct Tree {
   rocksdb::DB* db() const { return database.db(); }
 
   // Writes all SSTs anew, some times, with filters of this policy. Calls gets()
-  // before each time.
+  // twice before each time.
   void Rewrite(const Policy& policy, const std::function<void()>& gets);
 
   Database database;
