@@ -108,6 +108,10 @@ def phase_reads(result):
     return reads
 
 
+def reads_of(run):
+    return run["data_reads"] + run["filter_reads"] + run["index_reads"]
+
+
 def mean(values):
     values = list(values)
     return sum(values) / len(values)
@@ -120,6 +124,8 @@ def reads_phases(result):
              if not name.endswith("_auto")}
     first = only(result["phases"], keys="binary", filter="compact_auto",
                  phase="half_absent")
+    bloom = only(result["phases"], keys="binary", filter="rocksdb_bloom:10",
+                 phase="half_absent")
     refreshed = only(result["phases"], keys="binary", filter="compact_auto",
                      phase="refreshed")
     best_of_all = min(fixed, key=lambda name: mean(fixed[name].values()))
@@ -131,7 +137,8 @@ def reads_phases(result):
            "gets are absent, to filters with the most bits. SSTs keep the "
            "bits that they were written with: the first round of "
            f"`half_absent` takes {first['first']['reads']:.2f} reads (binary "
-           f"keys), and {first['adapted']['reads']:.2f} once compactions have "
+           f"keys; Bloom {bloom['first']['reads']:.2f}), and "
+           f"{first['adapted']['reads']:.2f} once compactions have "
            "rewritten the data. `RefreshRocksDbFilters` does so at once "
            f"(`refreshed`: {refreshed['first']['reads']:.2f} before, "
            f"{refreshed['adapted']['reads']:.2f} after). Reads of data, "
@@ -156,48 +163,46 @@ def reads_phases(result):
                  "best fixed"], rows)
 
 
-TIMED = ["rocksdb_bloom:10", "rocksdb_bloom:16", "rocksdb_ribbon:10",
-         "composed_ribbon:10", "compact:7", "compact_budget:10",
-         "compact_budget:4"]
+TIMED = ["rocksdb_bloom:6", "rocksdb_bloom:10", "rocksdb_bloom:16",
+         "rocksdb_ribbon:4", "rocksdb_ribbon:6", "rocksdb_ribbon:10",
+         "composed_auto", "compact_auto", "compact_budget:4"]
 
 
 @section("Time of gets in one memory", "reads_time", "reads_time_large",
          "reads_time_threads")
 def reads_time(small, large, threads):
-    def ratios(runs, workloads):
-        runs = [run for run in runs if run["workload"] in workloads]
-        return pivot(sorted(runs, key=lambda run: (
-            TIMED.index(run["filter"]), workloads.index(run["workload"]))),
-                     "filter", filter_name, lambda run: run["workload"],
-                     lambda run: run["throughput_ratio"], "{:.2f}".format)
+    workloads = ["absent", "half_absent", "ycsb_c"]
     many = [run["throughput_ratio"] for run in select(
         threads["time"]["runs"], filter="compact_budget:4")]
-    half = {run["filter"]: run["p99_us"] for run in select(
-        small["time"]["runs"], workload="half_absent")}
-    ratio = {(run["filter"], run["workload"]): run["throughput_ratio"]
-             for run in small["time"]["runs"]}
+    runs = {(run["filter"], run["workload"]): run
+            for run in small["time"]["runs"]}
 
     def of_large(name, workload):
         return only(large["time"]["runs"], filter=name,
                     workload=workload)["throughput_ratio"]
+
+    def cell(run):
+        low, high = run["throughput_ratio_quartiles"]
+        return (f"{reads_of(run):.3f}; {run['throughput_ratio']:.2f} "
+                f"({low:.2f}, {high:.2f})")
     yield ("Where filters and data share a cache of 2% of the data, the number "
-           "of bits matters more than the kind of filter: `compact_budget:4` "
-           f"does {ratio['compact_budget:4', 'half_absent']:.2f} times what "
-           "`rocksdb_bloom:10` does if half the gets are absent, "
-           f"{ratio['compact_budget:4', 'ycsb_c']:.2f} times in YCSB's C, but "
-           f"{ratio['compact_budget:4', 'absent']:.2f} times if all are "
-           "absent. Bloom and Ribbon with 6 bits were not run; `compact:7` "
-           "has the size and rate of `NewRibbonFilterPolicy(10)`. Operations "
-           "a second by those of `rocksdb_bloom:10`, medians, 2 threads:")
+           "of bits matters more than the kind of filter, and `auto` finds it: "
+           + ", ".join("{:.1f} bits in `{}`".format(
+               runs["compact_auto", workload]["bits_per_key"], workload)
+                       for workload in workloads)
+           + ". `rocksdb_ribbon:6` has the size of "
+           "`NewRibbonFilterPolicy(8.5)`. Blocks of data, filters and indexes "
+           "that a get reads; and gets a "
+           "second by those of `rocksdb_bloom:10`, medians and quartiles, "
+           "2 threads:")
     yield "![Throughput by filter](images/get_time.svg)"
-    yield ratios(select(small["time"]["runs"], filter=TIMED),
-                 ["absent", "half_absent", "ycsb_c", "mixgraph", "scans"])
-    yield (f"The 99th percentile of `half_absent` is "
-           f"{half['compact_budget:4']:.0f} us with `compact_budget:4`, "
-           f"{half['rocksdb_bloom:10']:.0f} with `rocksdb_bloom:10`. With 1 to "
-           "16 threads and both of RocksDB's caches `compact_budget:4` does "
-           f"{min(many):.2f} to {max(many):.2f} times as much. A cache of 10% "
-           "of the data has room for all filters, and only absent gets gain: "
+    yield table(["filter", *workloads], [
+        [f"`{name}`", *(cell(runs[name, workload]) for workload in workloads)]
+        for name in TIMED])
+    yield ("With 1 to 16 threads and both of RocksDB's caches "
+           f"`compact_budget:4` does {min(many):.2f} to {max(many):.2f} times "
+           "as much as Bloom. A cache of 10% of the data has room for all "
+           "filters, and only absent gets gain: "
            f"{of_large('compact_budget:10', 'absent'):.2f} times with "
            "`compact_budget:10`, "
            f"{of_large('rocksdb_ribbon:10', 'absent'):.2f} with Ribbon, "

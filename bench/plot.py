@@ -44,9 +44,9 @@ IMAGES = {
     "auto_mean": ("reads_phases", "phases_mean"),
     "auto_phases": ("reads_phases", "phases"),
     "get_time": ("reads_time", "time", "--workloads",
-                 "absent,half_absent,present,ycsb_c,ycsb_b,mixgraph",
-                 "--filters", "rocksdb_bloom:16,rocksdb_ribbon:10,compact:7,"
-                 "compact_budget:10,compact_budget:4"),
+                 "absent,half_absent,ycsb_c",
+                 "--filters", "rocksdb_bloom:6,rocksdb_ribbon:6,"
+                 "rocksdb_ribbon:10,composed_auto,compact_auto"),
     "budget_memory": ("reads_memory", "memory"),
     "filter_rate": ("filter_bench", "filter_rate"),
     "key_levels": ("reads_levels", "key_levels"),
@@ -132,14 +132,19 @@ def draw_lines(title, x_label, y_label, points, logarithmic="y"):
 
 def draw_dots(title, label, rows, series):
     """A row for each of `rows`; `series`: name -> values, quartiles or None and
-    the style of its dots."""
-    figure = new_figure(title, 1.8 + 0.28 * len(rows))
+    the style of its dots. Dots with quartiles lie beside one another."""
+    has_whiskers = any(quartiles for _, quartiles, _ in series.values())
+    step = 0.8 / len(series) if has_whiskers else 0
+    height = 0.12 * len(series) if has_whiskers else 0.28
+    figure = new_figure(title, 1.8 + height * len(rows))
     axes = figure.subplots()
-    for name, (values, quartiles, style) in series.items():
+    for i, (name, (values, quartiles, style)) in enumerate(series.items()):
+        places = [row + step * (i - (len(series) - 1) / 2)
+                  for row in range(len(rows))]
         whiskers = quartiles and [
             [max(v - low, 0) for v, (low, _) in zip(values, quartiles)],
             [max(high - v, 0) for v, (_, high) in zip(values, quartiles)]]
-        axes.errorbar(values, range(len(rows)), xerr=whiskers, linestyle="",
+        axes.errorbar(values, places, xerr=whiskers, linestyle="",
                       capsize=2, label=name, **style)
     axes.set_yticks(range(len(rows)), rows)
     axes.set(xlabel=label, xlim=(0, None), ylim=(len(rows) - 0.5, -0.5))

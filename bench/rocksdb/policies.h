@@ -56,7 +56,7 @@ struct Policy {
   std::shared_ptr<const rocksdb::FilterPolicy> filter;  // Null for kNone.
   std::shared_ptr<const rocksdb::SliceTransform> prefix_extractor;
   std::vector<std::shared_ptr<rocksdb::EventListener>> listeners;
-  // What bits follow, if they follow gets; otherwise null.
+  // Bits follow what it counts; null if they do not follow gets.
   std::shared_ptr<rocksdb::Statistics> statistics;
   bool has_filter_in_each_file = false;  // A Tree checks it.
 };
