@@ -102,11 +102,30 @@ rust() {
       -D warnings
   fi
   expect "$work/rust/release/examples/million_keys"
-  # Builds each crate from what is in it alone.
   cargo package --offline --locked --workspace --allow-dirty
+  local crate crates=$work/rust_crates
+  rm -rf "$crates"
+  mkdir "$crates"
   for crate in rowbloom rowbloom-sys; do
-    tar -tf "$(ls "$work/rust/package/$crate"-[0-9]*.crate)" | grep /LICENSE
+    cargo package --offline --locked --allow-dirty --list -p "$crate" |
+      tee "$crates/$crate.txt"
+    grep -x LICENSE "$crates/$crate.txt"
+    grep -x THIRD_PARTY.txt "$crates/$crate.txt"
+    tar -xzf "$(ls "$work/rust/package/$crate"-[0-9]*.crate)" -C "$crates"
+    mv "$crates/$crate"-[0-9]* "$crates/$crate"
   done
+  # The page's program, from what is in the crates alone: no installed library.
+  unset PKG_CONFIG_PATH LD_LIBRARY_PATH
+  export CCACHE_BASEDIR=$work
+  cargo new --offline --quiet "$crates/readme"
+  cd "$crates/readme"
+  printf '[patch.crates-io]\nrowbloom-sys = { path = "../rowbloom-sys" }\n' \
+    >>Cargo.toml
+  # As `cargo add`, which Debian's cargo lacks, does it.
+  sed -i 's|^\[dependencies\]|&\nrowbloom = { path = "../rowbloom" }|' \
+    Cargo.toml
+  code rust "$source/bindings/rust/rowbloom/README.md" >src/main.rs
+  cargo run --offline --features rowbloom/bundled | grep -x 'phone no'
 }
 
 python() {

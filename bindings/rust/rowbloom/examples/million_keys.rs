@@ -5,29 +5,10 @@
 
 use std::thread;
 
-use rowbloom::{BlockReader, BlockWriter, Cache, Error, Key, Result, Source, Stats};
+use rowbloom::{BlockReader, BlockWriter, Cache, Counter, Key, Result, Stats};
 
 const KEYS: usize = 1_000_000;
 const THREADS: usize = 4;
-
-/// An engine's file, in memory.
-struct File(Vec<u8>);
-
-impl Source for File {
-    fn read(&self, offset: u64, to: &mut [u8]) -> Result<()> {
-        let from = usize::try_from(offset).unwrap_or(usize::MAX);
-        let bytes = self.0.get(from..).and_then(|rest| rest.get(..to.len()));
-        let out_of_range = || Error::new(rowbloom_sys::ROWBLOOM_OUT_OF_RANGE, "short read");
-        to.copy_from_slice(bytes.ok_or_else(out_of_range)?);
-        Ok(())
-    }
-    fn size_bytes(&self) -> u64 {
-        self.0.len() as u64
-    }
-    fn name(&self) -> &str {
-        "000012.sst"
-    }
-}
 
 fn row(i: usize) -> String {
     format!("user{:08}", i)
@@ -36,12 +17,12 @@ fn row(i: usize) -> String {
 fn main() -> Result<()> {
     println!("rowbloom {}", rowbloom::version());
     if let Err(error) = BlockWriter::new("filter_spec=ribbon", |_| Ok(())) {
-        println!("error {}: {}", error.code, error);
+        println!("error {}: {}", error.code as i32, error);
     }
 
-    let mut bytes = Vec::new();
+    let mut file = Vec::new(); // An engine's, in memory.
     let mut writer = BlockWriter::new("filter_spec=compact:bits_per_key=10", |piece| {
-        bytes.extend_from_slice(piece);
+        file.extend_from_slice(piece);
         Ok(())
     })?;
     for i in (0..2 * KEYS).step_by(2) {
@@ -55,7 +36,6 @@ fn main() -> Result<()> {
 
     let (cache, stats) = (Cache::new(64 << 20)?, Stats::new()?);
     let options = "prefetch=true";
-    let file = File(bytes);
     let reader = BlockReader::open(
         file,
         0,
@@ -98,8 +78,8 @@ fn main() -> Result<()> {
     );
     println!(
         "{} lookups, {} negatives",
-        stats.get(rowbloom_sys::ROWBLOOM_LOOKUPS),
-        stats.get(rowbloom_sys::ROWBLOOM_NEGATIVES)
+        stats.get(Counter::Lookups),
+        stats.get(Counter::Negatives)
     );
     assert_eq!(false_negatives, 0);
     Ok(())

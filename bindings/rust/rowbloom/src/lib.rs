@@ -1,28 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-//
-//! rowbloom for Rust: the safe form of its C API, whose header
-//! `rowbloom/c.h` has the contract of each call.
-//!
-//! ```
-//! use rowbloom::{Filter, FilterBuilder, Key};
-//!
-//! let mut builder = FilterBuilder::new("compact:bits_per_key=10")?;
-//! builder.add(Key::cell(b"user17", b"email"));
-//! let bytes = builder.finish()?;
-//! let filter = Filter::open(&bytes)?;
-//! assert!(filter.may_contain(Key::cell(b"user17", b"email")));
-//! # Ok::<(), rowbloom::Error>(())
-//! ```
-//!
-//! Types are `Send`, and `Sync` where several threads may call at once; what
-//! only one may do takes `&mut self`. A callback that panics is an error.
+// The safe form of rowbloom's C API, whose header `rowbloom/c.h` has the
+// contract of each call. Types are `Send`, and `Sync` where several threads may
+// call at once; what only one may do takes `&mut self`. A callback that panics
+// is an error.
+
+#![doc = include_str!("../README.md")]
 
 use std::ffi::{c_void, CStr, CString};
 use std::fmt;
+use std::fs::File;
 use std::future::Future;
 use std::mem::MaybeUninit;
+use std::os::unix::fs::FileExt;
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::ptr;
+use std::sync::{Arc, Mutex};
 
 use rowbloom_sys as sys;
 pub use rowbloom_sys::rowbloom_block_info as BlockInfo;
@@ -37,17 +29,58 @@ pub fn version() -> &'static str {
         .unwrap_or("")
 }
 
-/// A code of `rowbloom_sys` and the library's message.
+/// What kind of error it is, by the numbers of gRPC.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Code {
+    Unknown = sys::ROWBLOOM_UNKNOWN as isize,
+    InvalidArgument = sys::ROWBLOOM_INVALID_ARGUMENT as isize,
+    NotFound = sys::ROWBLOOM_NOT_FOUND as isize,
+    ResourceExhausted = sys::ROWBLOOM_RESOURCE_EXHAUSTED as isize,
+    FailedPrecondition = sys::ROWBLOOM_FAILED_PRECONDITION as isize,
+    OutOfRange = sys::ROWBLOOM_OUT_OF_RANGE as isize,
+    /// A newer format.
+    Unimplemented = sys::ROWBLOOM_UNIMPLEMENTED as isize,
+    Internal = sys::ROWBLOOM_INTERNAL as isize,
+    Unavailable = sys::ROWBLOOM_UNAVAILABLE as isize,
+    /// Damaged bytes.
+    DataLoss = sys::ROWBLOOM_DATA_LOSS as isize,
+}
+
+impl From<i32> for Code {
+    fn from(number: i32) -> Code {
+        match number {
+            sys::ROWBLOOM_INVALID_ARGUMENT => Code::InvalidArgument,
+            sys::ROWBLOOM_NOT_FOUND => Code::NotFound,
+            sys::ROWBLOOM_RESOURCE_EXHAUSTED => Code::ResourceExhausted,
+            sys::ROWBLOOM_FAILED_PRECONDITION => Code::FailedPrecondition,
+            sys::ROWBLOOM_OUT_OF_RANGE => Code::OutOfRange,
+            sys::ROWBLOOM_UNIMPLEMENTED => Code::Unimplemented,
+            sys::ROWBLOOM_INTERNAL => Code::Internal,
+            sys::ROWBLOOM_UNAVAILABLE => Code::Unavailable,
+            sys::ROWBLOOM_DATA_LOSS => Code::DataLoss,
+            _ => Code::Unknown,
+        }
+    }
+}
+
+/// A code and a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    pub code: i32,
+    pub code: Code,
     pub message: String,
 }
 
 impl Error {
-    pub fn new(code: i32, message: impl Into<String>) -> Error {
+    pub fn new(code: Code, message: impl Into<String>) -> Error {
         let message = message.into();
         Error { code, message }
+    }
+}
+
+impl From<std::io::Error> for Error {
+    fn from(error: std::io::Error) -> Error {
+        Error::new(Code::Unknown, error.to_string())
     }
 }
 
@@ -121,14 +154,14 @@ fn call(function: impl FnOnce(*mut sys::rowbloom_error) -> i32) -> Result<()> {
     unsafe {
         let error = error.as_ptr();
         let text = CStr::from_ptr(ptr::addr_of!((*error).message).cast());
-        Err(Error::new((*error).code, text.to_string_lossy()))
+        Err(Error::new((*error).code.into(), text.to_string_lossy()))
     }
 }
 
 fn c_text(text: &str) -> Result<CString> {
     CString::new(text).map_err(|_| {
-        let code = sys::ROWBLOOM_INVALID_ARGUMENT;
-        Error::new(code, format!("{:?} has a zero byte", text))
+        let message = format!("{:?} has a zero byte", text);
+        Error::new(Code::InvalidArgument, message)
     })
 }
 
@@ -231,6 +264,12 @@ impl FilterBuilder {
     }
 }
 
+impl<'k> Extend<Key<'k>> for FilterBuilder {
+    fn extend<Keys: IntoIterator<Item = Key<'k>>>(&mut self, keys: Keys) {
+        keys.into_iter().for_each(|key| self.add(key))
+    }
+}
+
 /// A view over a filter's bytes.
 pub struct Filter<'a> {
     handle: FilterHandle,
@@ -257,7 +296,7 @@ impl<'a> Filter<'a> {
 /// Runs a callback. Its error, or its panic, becomes one of the library's.
 fn guarded(error: *mut sys::rowbloom_error, callback: impl FnOnce() -> Result<()>) -> i32 {
     let result = catch_unwind(AssertUnwindSafe(callback))
-        .unwrap_or_else(|_| Err(Error::new(sys::ROWBLOOM_INTERNAL, "a callback panicked")));
+        .unwrap_or_else(|_| Err(Error::new(Code::Internal, "a callback panicked")));
     let failed = match result {
         Ok(()) => return sys::ROWBLOOM_OK,
         Err(failed) => failed,
@@ -266,10 +305,7 @@ fn guarded(error: *mut sys::rowbloom_error, callback: impl FnOnce() -> Result<()
     let message = unsafe { &mut (*error).message };
     let size = failed.message.len().min(message.len() - 1);
     message[..size].copy_from_slice(&failed.message.as_bytes()[..size]);
-    match failed.code {
-        sys::ROWBLOOM_OK => sys::ROWBLOOM_UNKNOWN,
-        code => code,
-    }
+    failed.code as i32
 }
 
 // A value whose address the library has. A Box would assert, whenever it moves,
@@ -353,6 +389,12 @@ impl<'a> BlockWriter<'a> {
     }
 }
 
+impl<'k> Extend<Key<'k>> for BlockWriter<'_> {
+    fn extend<Cells: IntoIterator<Item = Key<'k>>>(&mut self, cells: Cells) {
+        cells.into_iter().for_each(|cell| self.add(cell))
+    }
+}
+
 /// The cache of filter chunks that readers share.
 pub struct Cache(CacheHandle);
 
@@ -367,30 +409,87 @@ impl Cache {
     pub fn erase_file(&self, file_id: u64) {
         unsafe { sys::rowbloom_cache_erase_file(self.0 .0, file_id) }
     }
-    pub fn usage(&self) -> Result<String> {
+    /// One line `name value` for each number.
+    pub fn usage_text(&self) -> Result<String> {
         fill(|to, error| unsafe { sys::rowbloom_cache_usage(self.0 .0, to, error) }).map(text_of)
     }
-    /// The number at a place of `rowbloom_sys`, such as `ROWBLOOM_HITS`; 0 for
-    /// a place that the library does not know.
-    pub fn number(&self, place: usize) -> u64 {
+    pub fn usage(&self) -> Usage {
         let mut numbers = [0; sys::ROWBLOOM_REJECTIONS + 1];
         unsafe { sys::rowbloom_cache_numbers(self.0 .0, numbers.as_mut_ptr(), numbers.len()) };
-        numbers.get(place).copied().unwrap_or(0)
+        Usage {
+            capacity_bytes: numbers[sys::ROWBLOOM_CAPACITY_BYTES],
+            usage_bytes: numbers[sys::ROWBLOOM_USAGE_BYTES],
+            pinned_bytes: numbers[sys::ROWBLOOM_PINNED_BYTES],
+            retired_bytes: numbers[sys::ROWBLOOM_RETIRED_BYTES],
+            index_bytes_outside: numbers[sys::ROWBLOOM_INDEX_BYTES_OUTSIDE],
+            resident_bytes: numbers[sys::ROWBLOOM_RESIDENT_BYTES],
+            chunk_bytes: numbers[sys::ROWBLOOM_CHUNK_BYTES],
+            index_bytes: numbers[sys::ROWBLOOM_INDEX_BYTES],
+            entries: numbers[sys::ROWBLOOM_ENTRIES],
+            hits: numbers[sys::ROWBLOOM_HITS],
+            misses: numbers[sys::ROWBLOOM_MISSES],
+            inserts: numbers[sys::ROWBLOOM_INSERTS],
+            evictions: numbers[sys::ROWBLOOM_EVICTIONS],
+            shrinks: numbers[sys::ROWBLOOM_SHRINKS],
+            rejections: numbers[sys::ROWBLOOM_REJECTIONS],
+        }
     }
 }
 
-/// What filters answered and cost. The counters are `rowbloom_sys`'s.
+/// What a cache holds and did; `FilterCache::Usage` of `rowbloom/filter_cache.h`
+/// says what each is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Usage {
+    pub capacity_bytes: u64,
+    pub usage_bytes: u64,
+    pub pinned_bytes: u64,
+    pub retired_bytes: u64,
+    /// Above 0: the cache is too small for its readers.
+    pub index_bytes_outside: u64,
+    pub resident_bytes: u64,
+    pub chunk_bytes: u64,
+    pub index_bytes: u64,
+    pub entries: u64,
+    pub hits: u64,
+    pub misses: u64,
+    pub inserts: u64,
+    pub evictions: u64,
+    pub shrinks: u64,
+    pub rejections: u64,
+}
+
+/// A counter of [`Stats`]; `rowbloom/c.h` says more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Counter {
+    Lookups = sys::ROWBLOOM_LOOKUPS as isize,
+    Negatives = sys::ROWBLOOM_NEGATIVES as isize,
+    TruePositives = sys::ROWBLOOM_TRUE_POSITIVES as isize,
+    FalsePositives = sys::ROWBLOOM_FALSE_POSITIVES as isize,
+    /// "Maybe", because the chunk was not in memory.
+    Unloaded = sys::ROWBLOOM_UNLOADED as isize,
+    ChunkLoads = sys::ROWBLOOM_CHUNK_LOADS as isize,
+    ChunkLoadBytes = sys::ROWBLOOM_CHUNK_LOAD_BYTES as isize,
+    LoadErrors = sys::ROWBLOOM_LOAD_ERRORS as isize,
+    /// Only [`Stats::add`] counts these.
+    OpenErrors = sys::ROWBLOOM_OPEN_ERRORS as isize,
+    /// Lookups of prefixes that have an answer.
+    PrefixLookups = sys::ROWBLOOM_PREFIX_LOOKUPS as isize,
+    PrefixNegatives = sys::ROWBLOOM_PREFIX_NEGATIVES as isize,
+}
+
+/// What filters answered and cost.
 pub struct Stats(StatsHandle);
 
 impl Stats {
     pub fn new() -> Result<Stats> {
         StatsHandle::new(|out, error| unsafe { sys::rowbloom_stats_new(out, error) }).map(Stats)
     }
-    pub fn add(&self, counter: i32, delta: u64) {
-        unsafe { sys::rowbloom_stats_add(self.0 .0, counter, delta) }
+    pub fn add(&self, counter: Counter, delta: u64) {
+        unsafe { sys::rowbloom_stats_add(self.0 .0, counter as i32, delta) }
     }
-    pub fn get(&self, counter: i32) -> u64 {
-        unsafe { sys::rowbloom_stats_get(self.0 .0, counter) }
+    pub fn get(&self, counter: Counter) -> u64 {
+        unsafe { sys::rowbloom_stats_get(self.0 .0, counter as i32) }
     }
     /// The levels of the tree that were counted, in order; -1 is the unknown one.
     pub fn levels(&self) -> Vec<i32> {
@@ -404,12 +503,12 @@ impl Stats {
             }
         }
     }
-    pub fn get_of_level(&self, level: i32, counter: i32) -> u64 {
-        unsafe { sys::rowbloom_stats_get_of_level(self.0 .0, level, counter) }
+    pub fn get_of_level(&self, level: i32, counter: Counter) -> u64 {
+        unsafe { sys::rowbloom_stats_get_of_level(self.0 .0, level, counter as i32) }
     }
     /// A counter of prefixes, of one key level alone; the first is 1.
-    pub fn get_of_key_level(&self, key_level: usize, counter: i32) -> u64 {
-        unsafe { sys::rowbloom_stats_get_of_key_level(self.0 .0, key_level, counter) }
+    pub fn get_of_key_level(&self, key_level: usize, counter: Counter) -> u64 {
+        unsafe { sys::rowbloom_stats_get_of_key_level(self.0 .0, key_level, counter as i32) }
     }
     pub fn prometheus(&self) -> Result<String> {
         fill(|to, error| unsafe { sys::rowbloom_stats_prometheus(self.0 .0, to, error) })
@@ -423,7 +522,113 @@ pub trait Source: Send + Sync {
     fn read(&self, offset: u64, to: &mut [u8]) -> Result<()>;
     fn size_bytes(&self) -> u64;
     /// For messages, usually a path.
-    fn name(&self) -> &str;
+    fn name(&self) -> &str {
+        "source"
+    }
+}
+
+impl Source for Vec<u8> {
+    fn read(&self, offset: u64, to: &mut [u8]) -> Result<()> {
+        let from = usize::try_from(offset).ok();
+        let end = from.and_then(|from| from.checked_add(to.len()));
+        let bytes = from.zip(end).and_then(|(from, end)| self.get(from..end));
+        let short = || Error::new(Code::OutOfRange, "a read beyond the end");
+        to.copy_from_slice(bytes.ok_or_else(short)?);
+        Ok(())
+    }
+    fn size_bytes(&self) -> u64 {
+        self.len() as u64
+    }
+}
+
+impl Source for File {
+    fn read(&self, offset: u64, to: &mut [u8]) -> Result<()> {
+        Ok(self.read_exact_at(to, offset)?)
+    }
+    /// 0, in which no block lies, if the system does not know.
+    fn size_bytes(&self) -> u64 {
+        self.metadata().map_or(0, |metadata| metadata.len())
+    }
+}
+
+/// One of the reads of a [`ReadGroup`].
+pub struct Read<'a, S> {
+    raw: &'a mut sys::rowbloom_read,
+    source: &'a S,
+}
+
+// Its pointers are to memory of this read alone.
+unsafe impl<S: Sync> Send for Read<'_, S> {}
+
+impl<S> Read<'_, S> {
+    pub fn source(&self) -> &S {
+        self.source
+    }
+    pub fn offset(&self) -> u64 {
+        self.raw.offset
+    }
+    /// Where the bytes go: all of it has to be filled.
+    pub fn to(&mut self) -> &mut [u8] {
+        unsafe { std::slice::from_raw_parts_mut(self.raw.to.cast(), self.raw.size) }
+    }
+    /// Says how the read ended; without it, it failed.
+    pub fn finish(&mut self, result: Result<()>) {
+        self.raw.code = result.map_or_else(|error| error.code as i32, |_| sys::ROWBLOOM_OK);
+    }
+}
+
+type ReadMany<S> = dyn Fn(&mut [Read<'_, S>]) + Send + Sync;
+
+/// Makes the reads of its readers' sources at once, when
+/// [`BlockReader::may_contain_many`] needs many.
+pub struct ReadGroup<S>(Arc<Box<ReadMany<S>>>);
+
+impl<S: Source> ReadGroup<S> {
+    /// `read_many` makes all reads before it returns, io_uring's way for example.
+    pub fn new(read_many: impl Fn(&mut [Read<'_, S>]) + Send + Sync + 'static) -> ReadGroup<S> {
+        ReadGroup(Arc::new(Box::new(read_many)))
+    }
+    /// Makes up to `limit` reads at once, each in a thread.
+    pub fn with_threads(limit: usize) -> ReadGroup<S> {
+        ReadGroup::new(move |reads: &mut [Read<'_, S>]| {
+            let count = limit.clamp(1, reads.len().max(1));
+            let left = Mutex::new(reads.iter_mut());
+            let work = || loop {
+                let read = match left.lock().map_or(None, |mut left| left.next()) {
+                    Some(read) => read,
+                    None => return,
+                };
+                let (source, offset) = (read.source, read.offset());
+                let result = catch_unwind(AssertUnwindSafe(|| source.read(offset, read.to())));
+                read.finish(result.unwrap_or_else(|_| Err(Error::new(Code::Internal, ""))));
+            };
+            std::thread::scope(|scope| {
+                for _ in 1..count {
+                    scope.spawn(work);
+                }
+                work();
+            });
+        })
+    }
+}
+
+unsafe extern "C" fn read_many<S: Source>(
+    context: *mut c_void,
+    reads: *mut sys::rowbloom_read,
+    count: usize,
+) {
+    let all = std::slice::from_raw_parts_mut(reads, count);
+    let mut all: Vec<_> = all
+        .iter_mut()
+        .map(|raw| {
+            ptr::write_bytes(raw.to.cast::<u8>(), 0, raw.size);
+            let source = &*raw.context.cast::<S>();
+            Read { raw, source }
+        })
+        .collect();
+    let read_many = &*context.cast::<Box<ReadMany<S>>>();
+    // Reads that did not end before a panic have failed.
+    let _ = catch_unwind(AssertUnwindSafe(|| read_many(&mut all)));
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -437,6 +642,7 @@ pub enum Answer {
 pub struct BlockReader<S: Source> {
     handle: ReaderHandle, // Is dropped first.
     _source: Pinned<S>,
+    _group: Option<Arc<Box<ReadMany<S>>>>,
 }
 
 unsafe extern "C" fn read<S: Source>(
@@ -464,30 +670,72 @@ impl<S: Source> BlockReader<S> {
         cache: Option<&Cache>,
         stats: Option<&Stats>,
     ) -> Result<BlockReader<S>> {
-        let options = c_text(options)?;
+        BlockReader::make(source, None, offset, size_bytes, options, cache, stats)
+    }
+    /// Opens a block whose reads the group makes.
+    pub fn open_in_group(
+        source: S,
+        group: &ReadGroup<S>,
+        offset: u64,
+        size_bytes: u64,
+        options: &str,
+        cache: Option<&Cache>,
+        stats: Option<&Stats>,
+    ) -> Result<BlockReader<S>> {
+        BlockReader::make(
+            source,
+            Some(group),
+            offset,
+            size_bytes,
+            options,
+            cache,
+            stats,
+        )
+    }
+    fn make(
+        source: S,
+        group: Option<&ReadGroup<S>>,
+        offset: u64,
+        size_bytes: u64,
+        options: &str,
+        cache: Option<&Cache>,
+        stats: Option<&Stats>,
+    ) -> Result<BlockReader<S>> {
+        let text = c_text(options)?;
         let name = c_text(source.name())?;
         let source_size = source.size_bytes();
         let _source = Pinned::new(source);
+        let _group = group.map(|group| group.0.clone());
         let c_source = sys::rowbloom_source {
             read: read::<S>,
             context: _source.0.cast(),
             size_bytes: source_size,
             name: name.as_ptr().cast(),
         };
+        let c_group = _group.as_ref().map(|group| sys::rowbloom_read_group {
+            read_many: read_many::<S>,
+            context: Arc::as_ptr(group) as *mut c_void,
+        });
+        let cache = cache.map_or(ptr::null_mut(), |cache| cache.0 .0);
+        let stats = stats.map_or(ptr::null_mut(), |stats| stats.0 .0);
+        let text = text.as_ptr().cast();
         let handle = ReaderHandle::new(|out, error| unsafe {
-            sys::rowbloom_reader_open(
-                &c_source,
-                offset,
-                size_bytes,
-                options.as_ptr().cast(),
-                cache.map_or(ptr::null_mut(), |cache| cache.0 .0),
-                stats.map_or(ptr::null_mut(), |stats| stats.0 .0),
-                out,
-                error,
-            )
+            match &c_group {
+                None => sys::rowbloom_reader_open(
+                    &c_source, offset, size_bytes, text, cache, stats, out, error,
+                ),
+                Some(group) => sys::rowbloom_reader_open_in_group(
+                    &c_source, group, offset, size_bytes, text, cache, stats, out, error,
+                ),
+            }
         })?;
-        Ok(BlockReader { handle, _source })
+        Ok(BlockReader {
+            handle,
+            _source,
+            _group,
+        })
     }
+    /// False: the SST does not hold the key. May read in this thread.
     pub fn may_contain(&self, key: Key<'_>) -> bool {
         with_key!(sys::rowbloom_reader_may_contain, self.handle.0, key)
     }
@@ -577,7 +825,7 @@ impl<S: Source> BlockReader<S> {
     pub fn offer(&self, load: &Load, bytes: Result<&[u8]>, key: Key<'_>) -> bool {
         let (code, bytes) = match &bytes {
             Ok(bytes) => (sys::ROWBLOOM_OK, *bytes),
-            Err(error) => (error.code, &[][..]),
+            Err(error) => (error.code as i32, &[][..]),
         };
         let (qualifier, size) = key.qualifier();
         let answer = unsafe {
@@ -601,24 +849,70 @@ impl<S: Source> BlockReader<S> {
         unsafe { sys::rowbloom_reader_tell_outcome(self.handle.0, key_was_there, bytes) }
     }
     /// A counter of this reader alone.
-    pub fn get(&self, counter: i32) -> u64 {
-        unsafe { sys::rowbloom_reader_get(self.handle.0, counter) }
+    pub fn get(&self, counter: Counter) -> u64 {
+        unsafe { sys::rowbloom_reader_get(self.handle.0, counter as i32) }
     }
-    /// A property below 100, such as `rowbloom_sys::ROWBLOOM_BLOCK_KEYS`.
-    pub fn number(&self, property: i32) -> Result<u64> {
+    fn number(&self, property: i32) -> Result<u64> {
         let mut number = 0;
         call(|error| unsafe {
             sys::rowbloom_reader_number(self.handle.0, property, &mut number, error)
         })?;
         Ok(number)
     }
-    /// A property from 100 on, such as `rowbloom_sys::ROWBLOOM_BLOCK_FIRST_ROW`.
-    pub fn bytes(&self, property: i32) -> Result<Vec<u8>> {
+    fn bytes(&self, property: i32) -> Result<Vec<u8>> {
         fill(|to, error| unsafe { sys::rowbloom_reader_bytes(self.handle.0, property, to, error) })
     }
+    /// Decodes what is in memory, and reads nothing.
+    pub fn properties(&self) -> Result<Properties> {
+        Ok(Properties {
+            cells: self.number(sys::ROWBLOOM_BLOCK_CELLS)?,
+            keys: self.number(sys::ROWBLOOM_BLOCK_KEYS)?,
+            chunks: self.number(sys::ROWBLOOM_BLOCK_CHUNKS)?,
+            filter_bytes: self.number(sys::ROWBLOOM_BLOCK_FILTER_BYTES)?,
+            prefix_length_bytes: self.number(sys::ROWBLOOM_BLOCK_PREFIX_LENGTH_BYTES)?,
+            has_row_keys: self.number(sys::ROWBLOOM_BLOCK_HAS_ROW_KEYS)? != 0,
+            file_id: self.number(sys::ROWBLOOM_BLOCK_FILE_ID)?,
+            is_within_capacity: self.number(sys::ROWBLOOM_BLOCK_IS_WITHIN_CAPACITY)? != 0,
+            bloom_type: text_of(self.bytes(sys::ROWBLOOM_BLOCK_BLOOM_TYPE)?),
+            key_codec: text_of(self.bytes(sys::ROWBLOOM_BLOCK_KEY_CODEC)?),
+            filter_spec: text_of(self.bytes(sys::ROWBLOOM_BLOCK_FILTER_SPEC)?),
+            writer: text_of(self.bytes(sys::ROWBLOOM_BLOCK_WRITER)?),
+            first_row: self.bytes(sys::ROWBLOOM_BLOCK_FIRST_ROW)?,
+            first_qualifier: self.bytes(sys::ROWBLOOM_BLOCK_FIRST_QUALIFIER)?,
+            last_row: self.bytes(sys::ROWBLOOM_BLOCK_LAST_ROW)?,
+            last_qualifier: self.bytes(sys::ROWBLOOM_BLOCK_LAST_QUALIFIER)?,
+        })
+    }
+    /// Reads the whole block and checks every checksum.
     pub fn verify(&self) -> Result<()> {
         call(|error| unsafe { sys::rowbloom_reader_verify(self.handle.0, error) })
     }
+}
+
+/// Properties of a block; `FilterBlockProperties` of `rowbloom/filter_reader.h`
+/// says what each is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Properties {
+    pub cells: u64,
+    pub keys: u64,
+    pub chunks: u64,
+    pub filter_bytes: u64,
+    pub prefix_length_bytes: u64,
+    /// A row alone can be asked.
+    pub has_row_keys: bool,
+    /// The reader's.
+    pub file_id: u64,
+    /// False: the cache is too small for its readers.
+    pub is_within_capacity: bool,
+    pub bloom_type: String,
+    pub key_codec: String,
+    pub filter_spec: String,
+    pub writer: String,
+    pub first_row: Vec<u8>,
+    pub first_qualifier: Vec<u8>,
+    pub last_row: Vec<u8>,
+    pub last_qualifier: Vec<u8>,
 }
 
 /// Remembers which files were found not to have a key, so that a key that is

@@ -8,7 +8,6 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 
 use rowbloom::*;
-use rowbloom_sys as sys;
 
 const ROWS: usize = 20_000;
 
@@ -29,7 +28,7 @@ impl Source for Bytes {
     fn read(&self, offset: u64, to: &mut [u8]) -> Result<()> {
         self.1.reads.fetch_add(1, Ordering::Relaxed);
         if self.1.fails.load(Ordering::Relaxed) {
-            return Err(Error::new(sys::ROWBLOOM_UNAVAILABLE, "EIO"));
+            return Err(Error::new(Code::Unavailable, "EIO"));
         }
         assert!(!self.1.panics.load(Ordering::Relaxed), "a broken source");
         let from = offset as usize;
@@ -73,14 +72,14 @@ fn filters_lose_no_key_and_know_absent_ones() {
     assert!(!filter.may_contain(Key::cell(b"row", b"")));
     assert_eq!(
         Filter::open(&bytes[1..]).err().unwrap().code,
-        sys::ROWBLOOM_DATA_LOSS
+        Code::DataLoss
     );
 }
 
 #[test]
 fn errors_have_codes_and_messages() {
     let error = FilterBuilder::new("ribbon").err().unwrap();
-    assert_eq!(error.code, sys::ROWBLOOM_INVALID_ARGUMENT);
+    assert_eq!(error.code, Code::InvalidArgument);
     assert!(error
         .to_string()
         .starts_with("unknown filter family \"ribbon\"; known: "));
@@ -95,23 +94,18 @@ fn errors_have_codes_and_messages() {
 
 #[test]
 fn a_sink_that_fails_or_panics_fails_the_block() {
-    let failing = |_: &[u8]| Err(Error::new(sys::ROWBLOOM_RESOURCE_EXHAUSTED, "disk full"));
+    let failing = |_: &[u8]| Err(Error::new(Code::ResourceExhausted, "disk full"));
     let writer = BlockWriter::new("", failing).unwrap();
     let error = writer.finish().err().unwrap();
-    assert_eq!(
-        error,
-        Error::new(sys::ROWBLOOM_RESOURCE_EXHAUSTED, "disk full")
-    );
+    assert_eq!(error, Error::new(Code::ResourceExhausted, "disk full"));
     let writer = BlockWriter::new("", |_: &[u8]| panic!("a broken sink")).unwrap();
     let error = writer.finish().err().unwrap();
-    assert_eq!(
-        error,
-        Error::new(sys::ROWBLOOM_INTERNAL, "a callback panicked")
-    );
+    assert_eq!(error, Error::new(Code::Internal, "a callback panicked"));
     let long = "x".repeat(5000);
-    let writer = BlockWriter::new("", |_: &[u8]| Err(Error::new(0, long.clone()))).unwrap();
+    let writer =
+        BlockWriter::new("", |_: &[u8]| Err(Error::new(Code::Unknown, long.clone()))).unwrap();
     let error = writer.finish().err().unwrap();
-    assert_eq!(error, Error::new(sys::ROWBLOOM_UNKNOWN, "x".repeat(1019)));
+    assert_eq!(error, Error::new(Code::Unknown, "x".repeat(1019)));
 }
 
 #[test]
@@ -121,7 +115,7 @@ fn readers_answer_on_four_threads() {
     let stats = Stats::new().unwrap();
     let reader = {
         let cache = Cache::new(1 << 20).unwrap();
-        assert!(cache.usage().unwrap().contains("capacity_bytes 1048576"));
+        assert_eq!(cache.usage().capacity_bytes, 1 << 20);
         cache.set_capacity(2 << 20);
         cache.erase_file(7);
         let options = format!("always_load=true;tail_size_bytes={}", info.tail_size_bytes);
@@ -145,7 +139,7 @@ fn readers_answer_on_four_threads() {
         }
     });
     assert!(false_positives.load(Ordering::Relaxed) < 4 * ROWS / 50);
-    assert_eq!(stats.get(sys::ROWBLOOM_LOOKUPS), 12 * ROWS as u64);
+    assert_eq!(stats.get(Counter::Lookups), 12 * ROWS as u64);
     let both = [&reader, &reader];
     let answers = BlockReader::may_contain_each(&both, Key::row(&row(0)));
     assert_eq!(answers, [true, true]);
@@ -153,8 +147,8 @@ fn readers_answer_on_four_threads() {
     assert_eq!(answers, [false, false]);
     reader.tell_outcome(true, Some(4096));
     reader.tell_outcome(false, None);
-    stats.add(sys::ROWBLOOM_OPEN_ERRORS, 1);
-    assert_eq!(stats.get(sys::ROWBLOOM_TRUE_POSITIVES), 1);
+    stats.add(Counter::OpenErrors, 1);
+    assert_eq!(stats.get(Counter::TruePositives), 1);
     let text = stats.prometheus().unwrap();
     assert!(text.contains("rowbloom_open_errors_total"), "{}", text);
     reader.verify().unwrap();
@@ -171,10 +165,7 @@ fn a_source_that_fails_or_panics_answers_maybe() {
     let reader = open().unwrap();
     faults.fails.store(true, Ordering::Relaxed);
     assert!(reader.may_contain(Key::row(&row(1))));
-    assert_eq!(
-        open().err().unwrap(),
-        Error::new(sys::ROWBLOOM_UNAVAILABLE, "EIO")
-    );
+    assert_eq!(open().err().unwrap(), Error::new(Code::Unavailable, "EIO"));
     faults.fails.store(false, Ordering::Relaxed);
     faults.panics.store(true, Ordering::Relaxed);
     assert_eq!(open().err().unwrap().message, "a callback panicked");
@@ -193,7 +184,7 @@ fn ask_reads_nothing_and_offer_answers() {
         Answer::NotInMemory(load) => load,
         answer => panic!("{:?}", answer),
     };
-    let failed = Err(Error::new(sys::ROWBLOOM_UNAVAILABLE, "EIO"));
+    let failed = Err(Error::new(Code::Unavailable, "EIO"));
     assert!(reader.offer(&load, failed, Key::row(&absent)));
     let from = load.offset as usize;
     let chunk = &bytes[from..from + load.size_bytes as usize];
@@ -222,11 +213,11 @@ fn prefixes_are_asked_of_readers_alone() {
     assert!(reader.may_contain(Key::prefix(b"acmeann/")));
     assert!(!reader.may_contain(Key::prefix(b"corp")));
     assert!(!reader.may_contain(Key::prefix(b"acmebob/")));
-    assert_eq!(stats.get(sys::ROWBLOOM_PREFIX_NEGATIVES), 2);
+    assert_eq!(stats.get(Counter::PrefixNegatives), 2);
     let mut builder = FilterBuilder::new("fast").unwrap();
     builder.add(Key::prefix(b"acme"));
     let error = builder.finish().unwrap_err();
-    assert_eq!(error.code, sys::ROWBLOOM_INVALID_ARGUMENT);
+    assert_eq!(error.code, Code::InvalidArgument);
 }
 
 #[test]
@@ -271,7 +262,7 @@ fn codecs_encode_and_bound_rows() {
         .encode(b"row", b"")
         .err()
         .unwrap();
-    assert_eq!(error.code, sys::ROWBLOOM_INVALID_ARGUMENT);
+    assert_eq!(error.code, Code::InvalidArgument);
 }
 
 #[test]
@@ -284,10 +275,7 @@ fn filters_in_memory_grow_and_are_saved() {
     let loaded = MemFilter::load(&filter.save().unwrap()).unwrap();
     assert!((0..1000).all(|i| loaded.may_contain(Key::row(&row(i)))));
     assert!(!loaded.may_contain(Key::row(b"absent")));
-    assert_eq!(
-        MemFilter::load(b"").err().unwrap().code,
-        sys::ROWBLOOM_DATA_LOSS
-    );
+    assert_eq!(MemFilter::load(b"").err().unwrap().code, Code::DataLoss);
 
     let shared = ConcurrentFilter::new(4000, 0.01).unwrap();
     let added = Mutex::new(0);
@@ -355,18 +343,19 @@ fn a_schema_of_four_levels_answers_for_each() {
         absent[count - 1] = if count == 1 { b"corp" } else { b"99" };
         assert!(!may_contain(&absent[..count]));
         let get = |counter| stats.get_of_key_level(count, counter);
-        assert_eq!(get(sys::ROWBLOOM_PREFIX_LOOKUPS), 2);
-        assert_eq!(get(sys::ROWBLOOM_PREFIX_NEGATIVES), 1);
+        assert_eq!(get(Counter::PrefixLookups), 2);
+        assert_eq!(get(Counter::PrefixNegatives), 1);
     }
     assert_eq!(stats.levels(), [3]);
-    assert_eq!(stats.get_of_level(3, sys::ROWBLOOM_PREFIX_NEGATIVES), 3);
-    assert_eq!(stats.get_of_level(2, sys::ROWBLOOM_PREFIX_NEGATIVES), 0);
-    assert_eq!(reader.get(sys::ROWBLOOM_PREFIX_NEGATIVES), 3);
-    let bytes = |property| reader.bytes(property).unwrap();
-    assert_eq!(bytes(sys::ROWBLOOM_BLOCK_KEY_CODEC), EVENTS.as_bytes());
-    assert_eq!(bytes(sys::ROWBLOOM_BLOCK_LAST_ROW), b"acmeann/07login");
-    assert_eq!(reader.number(sys::ROWBLOOM_BLOCK_CELLS).unwrap(), 1);
-    assert!(reader.number(sys::ROWBLOOM_BLOCK_KEY_CODEC).is_err());
+    assert_eq!(stats.get_of_level(3, Counter::PrefixNegatives), 3);
+    assert_eq!(stats.get_of_level(2, Counter::PrefixNegatives), 0);
+    assert_eq!(reader.get(Counter::PrefixNegatives), 3);
+    let properties = reader.properties().unwrap();
+    assert_eq!(properties.key_codec, EVENTS);
+    assert_eq!(properties.last_row, b"acmeann/07login");
+    assert_eq!((properties.cells, properties.keys), (1, 4));
+    assert!(properties.has_row_keys && properties.is_within_capacity);
+    assert_eq!(properties.writer, format!("rowbloom {}", version()));
 }
 
 #[test]
@@ -442,7 +431,7 @@ fn async_lookups_read_by_their_future_alone() {
         async move {
             YieldOnce::default().await;
             if loads.fetch_add(1, Ordering::Relaxed) == 0 {
-                return Err(Error::new(sys::ROWBLOOM_UNAVAILABLE, "EIO"));
+                return Err(Error::new(Code::Unavailable, "EIO"));
             }
             let from = load.offset as usize;
             Ok(bytes[from..from + load.size_bytes as usize].to_vec())
@@ -478,7 +467,7 @@ fn budgets_give_a_spec_or_no_filter() {
     let runs = [Run {
         key_count: 1000,
         block_miss_share: 0.5,
-        absent_asks: sys::ROWBLOOM_UNKNOWN_SHARE,
+        absent_asks: rowbloom_sys::ROWBLOOM_UNKNOWN_SHARE,
     }];
     let live = "key_count=1000;filter_bytes=1250";
     budget.set_live(live, Some(&runs)).unwrap();
@@ -494,6 +483,111 @@ fn budgets_give_a_spec_or_no_filter() {
 #[test]
 fn a_cache_has_its_usage_as_numbers() {
     let cache = Cache::new(1 << 20).unwrap();
-    assert_eq!(cache.number(sys::ROWBLOOM_CAPACITY_BYTES), 1 << 20);
-    assert_eq!(cache.number(1000), 0);
+    let usage = cache.usage();
+    assert_eq!(usage.capacity_bytes, 1 << 20);
+    let text = cache.usage_text().unwrap();
+    assert!(text.contains(&format!("usage_bytes {}\n", usage.usage_bytes)));
+    assert!(text.contains(&format!("rejections {}\n", usage.rejections)));
+}
+
+// Opens a block of `rows` in the group.
+fn open_in_group<S: Source>(
+    rows: &[Vec<u8>],
+    group: &ReadGroup<S>,
+    source: impl FnOnce(Vec<u8>) -> S,
+) -> BlockReader<S> {
+    let mut bytes = Vec::new();
+    let mut block = BlockWriter::new("chunk_size_bytes=256", |piece| {
+        bytes.extend_from_slice(piece);
+        Ok(())
+    })
+    .unwrap();
+    block.extend(rows.iter().map(|row| Key::row(row)));
+    let size = block.finish().unwrap().size_bytes;
+    let options = "always_load=true;tail_size_bytes=1000";
+    BlockReader::open_in_group(source(bytes), group, 0, size, options, None, None).unwrap()
+}
+
+#[test]
+fn a_group_makes_all_reads_of_a_batch_by_one_call() {
+    let rows: Vec<_> = (0..4000).map(row).collect();
+    let keys: Vec<_> = rows.iter().map(|row| Key::row(row)).collect();
+    let calls = Arc::new(AtomicUsize::new(0));
+    let called = calls.clone();
+    let counted = ReadGroup::new(move |reads: &mut [Read<'_, Vec<u8>>]| {
+        called.fetch_add(1, Ordering::Relaxed);
+        for read in reads {
+            let (from, size) = (read.offset() as usize, read.to().len());
+            let bytes = read.source()[from..from + size].to_vec();
+            read.to().copy_from_slice(&bytes);
+            read.finish(Ok(()));
+        }
+    });
+    for group in [&counted, &ReadGroup::with_threads(4)] {
+        let readers: Vec<_> = rows
+            .chunks(500)
+            .map(|rows| open_in_group(rows, group, |bytes| bytes))
+            .collect();
+        let questions: Vec<_> = (0..keys.len())
+            .flat_map(|key| readers.iter().map(move |reader| (reader, key)))
+            .collect();
+        let answers = BlockReader::may_contain_many(&keys, &questions);
+        for (i, &(reader, key)) in questions.iter().enumerate() {
+            assert_eq!(answers[i], reader.may_contain(keys[key]));
+            assert!(answers[i] || i % 8 != key / 500);
+        }
+        assert!(answers.iter().filter(|answer| !**answer).count() > 27_000);
+    }
+    assert_eq!(calls.load(Ordering::Relaxed), 1);
+}
+
+#[test]
+fn reads_of_a_group_that_fail_or_panic_answer_maybe() {
+    let rows: Vec<_> = (0..ROWS).step_by(2).map(row).collect();
+    let panicking = ReadGroup::new(|_: &mut [Read<'_, Bytes>]| panic!("a broken group"));
+    for (group, panics) in [
+        (&ReadGroup::with_threads(2), false),
+        (&ReadGroup::with_threads(2), true),
+        (&panicking, false),
+    ] {
+        let faults = Arc::<Faults>::default();
+        let reader = open_in_group(&rows, group, |bytes| Bytes(bytes, faults.clone()));
+        let broken = if panics {
+            &faults.panics
+        } else {
+            &faults.fails
+        };
+        broken.store(true, Ordering::Relaxed);
+        let (first, last) = (row(1), row(ROWS - 3));
+        let keys = [Key::row(&first), Key::row(&last)];
+        let questions = [(&reader, 0), (&reader, 1)];
+        let answers = BlockReader::may_contain_many(&keys, &questions);
+        assert_eq!(answers, [true, true]);
+        assert_eq!(reader.get(Counter::LoadErrors), 2);
+    }
+}
+
+#[test]
+fn a_file_and_a_vector_are_sources() {
+    let (bytes, info) = block();
+    let path = std::env::temp_dir().join(format!("rowbloom_{}", std::process::id()));
+    std::fs::write(&path, &bytes).unwrap();
+    let file = std::fs::File::open(&path).unwrap();
+    std::fs::remove_file(&path).unwrap();
+    let size = info.size_bytes;
+    let from_file = BlockReader::open(file, 0, size, "prefetch=true", None, None).unwrap();
+    let mut short = bytes.clone();
+    let from_vector = BlockReader::open(bytes, 0, size, "prefetch=true", None, None).unwrap();
+    for i in 0..ROWS {
+        let key = row(i);
+        let answer = from_file.may_contain(Key::row(&key));
+        assert_eq!(answer, from_vector.may_contain(Key::row(&key)));
+        assert!(answer || i % 2 == 1);
+    }
+    short.truncate(100);
+    assert_eq!(
+        short.read(u64::MAX, &mut [0]).unwrap_err().code,
+        Code::OutOfRange
+    );
+    assert!(short.read(99, &mut [0, 0]).is_err());
 }
