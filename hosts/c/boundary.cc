@@ -79,6 +79,13 @@ absl::Status CheckBytes(const void* bytes, size_t size, std::string_view name) {
       size, bytes == nullptr ? "" : ", more than memory has"));
 }
 
+absl::Status CheckKeys(const rowbloom_key* keys, size_t count,
+                       std::string_view name) {
+  const size_t size =
+      count > kMaxSize / sizeof(*keys) ? kMaxSize + 1 : count * sizeof(*keys);
+  return CheckBytes(keys, size, name);
+}
+
 absl::Status CheckKey(const void* row, size_t row_size, const void* qualifier,
                       size_t qualifier_size) {
   if (absl::Status status = CheckBytes(row, row_size, "row"); !status.ok()) {

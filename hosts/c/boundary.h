@@ -93,6 +93,11 @@ std::optional<FilterKey> LookupKeyOf(const void* row, size_t row_size,
                                      const void* qualifier,
                                      size_t qualifier_size);
 
+// InvalidArgument if `keys` cannot be an array of `count` keys, whose own bytes
+// it does not check.
+absl::Status CheckKeys(const rowbloom_key* keys, size_t count,
+                       std::string_view name);
+
 // Empties a buffer, if there is one.
 void Clear(rowbloom_buffer* buffer);
 // Replaces the buffer's content. ResourceExhausted if there is no memory.

@@ -56,6 +56,20 @@ void rowbloom_builder_add(rowbloom_builder* builder, const void* row,
   builder->status.Update(Guarded(add, NoMemory()));
 }
 
+void rowbloom_builder_add_many(rowbloom_builder* builder,
+                               const rowbloom_key* keys, size_t count) {
+  if (builder == nullptr) return;
+  const auto check = [&] { return CheckKeys(keys, count, "keys"); };
+  if (absl::Status status = Guarded(check, NoMemory()); !status.ok()) {
+    builder->status.Update(status);
+    return;
+  }
+  for (size_t i = 0; i < count; ++i) {
+    rowbloom_builder_add(builder, keys[i].row, keys[i].row_size,
+                         keys[i].qualifier, keys[i].qualifier_size);
+  }
+}
+
 rowbloom_code rowbloom_builder_finish(rowbloom_builder* builder,
                                       rowbloom_buffer* filter,
                                       rowbloom_error* error) {

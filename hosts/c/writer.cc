@@ -200,6 +200,18 @@ void rowbloom_writer_add(rowbloom_writer* writer, const void* row,
       writer->cache == nullptr ? Guarded(add, NoMemory()) : Shared(add);
 }
 
+void rowbloom_writer_add_many(rowbloom_writer* writer,
+                              const rowbloom_key* cells, size_t count) {
+  if (writer == nullptr || !writer->status.ok()) return;
+  const auto check = [&] { return CheckKeys(cells, count, "cells"); };
+  writer->status = Guarded(check, NoMemory());
+  if (!writer->status.ok()) return;
+  for (size_t i = 0; i < count; ++i) {
+    rowbloom_writer_add(writer, cells[i].row, cells[i].row_size,
+                        cells[i].qualifier, cells[i].qualifier_size);
+  }
+}
+
 rowbloom_code rowbloom_writer_finish(rowbloom_writer* writer,
                                      rowbloom_block_info* info,
                                      rowbloom_error* error) {

@@ -204,6 +204,35 @@ TEST_F(CFilter, KeyThatIsLostFailsTheFilter) {
   EXPECT_EQ(Finish(), ROWBLOOM_OK);  // The mistake was told.
 }
 
+TEST_F(CFilter, ManyKeysAreThoseOfSingleAdds) {
+  const rowbloom_key keys[] = {
+      {"a", 1, nullptr, 0}, {"a", 1, "", 0}, {"b", 1, "q", 1}};
+  New("compact");
+  for (const rowbloom_key& key : keys) {
+    rowbloom_builder_add(builder_, key.row, key.row_size, key.qualifier,
+                         key.qualifier_size);
+  }
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  const std::string one_by_one = Text(bytes_);
+  rowbloom_builder_add_many(builder_, keys, 3);
+  rowbloom_builder_add_many(builder_, keys, 0);
+  rowbloom_builder_add_many(builder_, nullptr, 0);
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  EXPECT_EQ(Text(bytes_), one_by_one);
+
+  const rowbloom_key lost[] = {{"a", 1, nullptr, 0}, {nullptr, 7, nullptr, 0}};
+  rowbloom_builder_add_many(builder_, lost, 2);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_STREQ(error_.message, "row is NULL, with size 7");
+  rowbloom_builder_add_many(builder_, nullptr, 2);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, StartsWith("keys is NULL, with size "));
+  rowbloom_builder_add_many(builder_, keys, kAbsurdSize);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, StartsWith("keys has size "));
+  rowbloom_builder_add_many(nullptr, keys, 3);
+}
+
 TEST_F(CFilter, EmptyRowAndEmptyQualifierAreKeys) {
   New("compact:bits_per_key=20");
   rowbloom_builder_add(builder_, nullptr, 0, nullptr, 0);
@@ -503,6 +532,35 @@ TEST_F(CWriter, ErrorsOfTheCallbackArePassedOn) {
             ROWBLOOM_OK);
   EXPECT_EQ(Finish(), ROWBLOOM_UNKNOWN);
   EXPECT_EQ(std::strlen(error_.message), sizeof(error_.message) - 1);
+}
+
+TEST_F(CWriter, ManyCellsAreThoseOfSingleAdds) {
+  const rowbloom_key cells[] = {{"a", 1, "", 0}, {"b", 1, "q", 1}};
+  ASSERT_EQ(New("bloom_type=ROWCOL"), ROWBLOOM_OK);
+  Add("a", "");
+  Add("b", "q");
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  const std::string one_by_one = std::exchange(block_, "");
+  ASSERT_EQ(New("bloom_type=ROWCOL"), ROWBLOOM_OK);
+  rowbloom_writer_add_many(writer_, cells, 2);
+  rowbloom_writer_add_many(writer_, nullptr, 0);
+  ASSERT_EQ(Finish(), ROWBLOOM_OK);
+  EXPECT_EQ(block_, one_by_one);
+
+  const rowbloom_key row[] = {{"a", 1, "", 0}, {"b", 1, nullptr, 0}};
+  ASSERT_EQ(New("bloom_type=ROWCOL"), ROWBLOOM_OK);
+  rowbloom_writer_add_many(writer_, row, 2);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, HasSubstr("without a qualifier"));
+  ASSERT_EQ(New(nullptr), ROWBLOOM_OK);
+  rowbloom_writer_add_many(writer_, nullptr, 2);
+  rowbloom_writer_add_many(writer_, cells, 2);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_THAT(error_.message, StartsWith("cells is NULL, with size "));
+  ASSERT_EQ(New(nullptr), ROWBLOOM_OK);
+  rowbloom_writer_add_many(writer_, cells, kAbsurdSize);
+  EXPECT_EQ(Finish(), ROWBLOOM_INVALID_ARGUMENT);
+  rowbloom_writer_add_many(nullptr, cells, 2);
 }
 
 TEST_F(CWriter, NullIsTold) {

@@ -206,6 +206,11 @@ extern "C" {
         qualifier: *const c_void,
         qualifier_size: usize,
     );
+    pub fn rowbloom_builder_add_many(
+        builder: *mut rowbloom_builder,
+        keys: *const rowbloom_key,
+        count: usize,
+    );
     pub fn rowbloom_builder_finish(
         builder: *mut rowbloom_builder,
         filter: *mut rowbloom_buffer,
@@ -252,6 +257,11 @@ extern "C" {
         row_size: usize,
         qualifier: *const c_void,
         qualifier_size: usize,
+    );
+    pub fn rowbloom_writer_add_many(
+        writer: *mut rowbloom_writer,
+        cells: *const rowbloom_key,
+        count: usize,
     );
     pub fn rowbloom_writer_finish(
         writer: *mut rowbloom_writer,

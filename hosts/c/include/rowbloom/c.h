@@ -399,6 +399,15 @@ typedef struct rowbloom_key {
   size_t qualifier_size;
 } rowbloom_key;
 
+// rowbloom_builder_add() and rowbloom_writer_add() of each key in order, by one
+// call.
+ROWBLOOM_API void rowbloom_builder_add_many(rowbloom_builder* builder,
+                                            const rowbloom_key* keys,
+                                            size_t count);
+ROWBLOOM_API void rowbloom_writer_add_many(rowbloom_writer* writer,
+                                           const rowbloom_key* cells,
+                                           size_t count);
+
 // A lookup of a key in one of many SSTs.
 typedef struct rowbloom_question {
   const rowbloom_reader* reader;
