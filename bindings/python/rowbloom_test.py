@@ -1,9 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each class of the module once, and its errors."""
 
+import array
+import mmap
+import threading
 import unittest
 
 import rowbloom
+
+try:
+    import numpy
+except ImportError:
+    numpy = None
 
 ROWS = 5000
 INVALID_ARGUMENT, INTERNAL, UNAVAILABLE, DATA_LOSS = 3, 13, 14, 15
@@ -23,6 +31,21 @@ def block():
         writer.add(row(i), b"q")
     info = writer.finish()
     return bytes(data), info
+
+
+def opened(rows, writer_options, **options):
+    """A reader of a block of the rows, and the offsets that it reads."""
+    data, reads = bytearray(), []
+    writer = rowbloom.BlockWriter(writer_options, data.extend)
+    for key in rows:
+        writer.add(key)
+    writer.finish()
+
+    def read(offset, size):
+        reads.append(offset)
+        return bytes(data[offset:offset + size])
+
+    return rowbloom.BlockReader(read, len(data), **options), reads
 
 
 class Rowbloom(unittest.TestCase):
@@ -167,6 +190,142 @@ class Rowbloom(unittest.TestCase):
                              answer)
         self.assertEqual(stats.get("prefix_lookups"), 4)
         self.assertEqual(stats.get("prefix_negatives", key_level=2), 1)
+
+    def test_schema_of_four_levels(self):
+        text = "tenant.fixed:4,user.delimiter:/,day.fixed:2,at.rest"
+        codec, stats = rowbloom.KeyCodec(text), rowbloom.Stats()
+        segments = [b"acme", b"ann", b"07", b"login"]
+        key = codec.encode_segments(segments)
+        self.assertEqual(codec.decode_segments(key), segments)
+        self.assertEqual(codec.key_levels(key), [4, 8, 10, 15])
+        reader, _ = opened([key], f"key_codec={text}",
+                           options="always_load=true", stats=stats)
+        for count, absent in ((1, b"corp"), (2, b"bob"), (3, b"99")):
+            there = codec.encode_prefix(segments[:count])
+            other = codec.encode_prefix(segments[:count - 1] + [absent])
+            self.assertTrue(reader.may_contain(there, rowbloom.PREFIX))
+            self.assertEqual(
+                reader.may_contain_many([there, other], rowbloom.PREFIX),
+                [True, False])
+            self.assertEqual(stats.get("prefix_lookups", key_level=count), 3)
+            self.assertEqual(stats.get("prefix_negatives", key_level=count), 1)
+
+    def test_batch_over_eight_files(self):
+        rows = [row(i) for i in range(4000)]
+        for group in (None, rowbloom.ReadGroup(4)):
+            files = [opened(rows[i:i + 500], "chunk_size_bytes=256",
+                            options="always_load=true", group=group)
+                     for i in range(0, 4000, 500)]
+            readers = [reader for reader, _ in files]
+            answers = rowbloom.may_contain_every(readers, rows)
+            reads = [list(reads) for _, reads in files]
+            for i, reader in enumerate(readers):
+                self.assertEqual(
+                    answers[i], [reader.may_contain(key) for key in rows])
+                self.assertTrue(all(answers[i][500 * i:500 * (i + 1)]))
+            self.assertLess(sum(map(sum, answers)), 5000)
+            # The batch loaded all.
+            self.assertEqual([reads for _, reads in files], reads)
+        self.assertEqual(rowbloom.may_contain_every(readers, []), [[]] * 8)
+        self.assertEqual(rowbloom.may_contain_every([], rows), [])
+
+    def test_failing_reads_of_a_group_answer_maybe(self):
+        for error in (OSError("EIO"), SystemExit()):
+            fails = []
+            data, _ = block()
+
+            def read(offset, size):
+                if fails:
+                    fails.append(threading.current_thread())
+                    raise error
+                return memoryview(data)[offset:offset + size]
+
+            group = rowbloom.ReadGroup(2)
+            reader = rowbloom.BlockReader(
+                read, len(data), options="always_load=true", group=group)
+            fails.append(None)
+            self.assertEqual(reader.may_contain_many([row(1), row(4001)]),
+                             [True, True])
+            self.assertEqual(reader.get("load_errors"), 2)
+            self.assertNotIn(threading.current_thread(), fails)
+            del reader
+            self.assertEqual(group._sources, {})
+
+    def test_keys_of_every_kind_of_memory(self):
+        builder = rowbloom.FilterBuilder("compact:bits_per_key=20")
+        builder.add(bytearray(b"row"), memoryview(b"a q b")[2:3])
+        builder.add_many([b"one", array.array("B", b"two")])
+        builder.add_many([memoryview(b"")], [bytearray()])
+        with mmap.mmap(-1, 4096) as memory:
+            memory[:] = builder.finish().ljust(4096, b"\0")
+            with memoryview(memory) as whole:
+                size = len(whole[:].tobytes().rstrip(b"\0"))
+                with self.assertRaises(rowbloom.Error):
+                    rowbloom.Filter(whole)
+                with whole[:size] as data:
+                    filter = rowbloom.Filter(data)
+                    filter.verify()
+                    for key in ((b"row", b"q"), (memoryview(b"one"),),
+                                (bytearray(b"two"),), (b"", b"")):
+                        self.assertTrue(filter.may_contain(*key))
+                    self.assertFalse(filter.may_contain(memoryview(b"row")))
+                    self.assertFalse(filter.may_contain(bytearray()))
+                    with self.assertRaises(BufferError):
+                        memory.close()  # The filter looks at it.
+                    del filter
+        changing = bytearray(b"row")
+        builder.add(changing)
+        changing += b"s"  # The call has let it go.
+        with self.assertRaises(TypeError):
+            builder.add("row")
+        with self.assertRaises(TypeError):
+            builder.add(7)
+        with self.assertRaises(BufferError):
+            builder.add(memoryview(b"row")[::2])
+        with self.assertRaises(ValueError):
+            builder.add_many([b"a", b"b"], [b"q"])
+
+    @unittest.skipIf(numpy is None, "there is no numpy")
+    def test_arrays_are_keys(self):
+        names = [b"a", b"", b"row\0x", b"middle"]
+        texts = numpy.array(names)
+        numbers = numpy.arange(1000, dtype=">u8")
+        wide = numbers.view(numpy.uint8).reshape(-1, 8)
+
+        def built(add):
+            builder = rowbloom.FilterBuilder("compact")
+            add(builder)
+            return builder.finish()
+
+        def one_by_one(keys):
+            return built(lambda b: [b.add(*key) for key in keys])
+
+        self.assertEqual(built(lambda b: b.add_many(texts)),
+                         one_by_one([(name,) for name in names]))
+        self.assertEqual(built(lambda b: b.add_many(texts[::2], texts[1::2])),
+                         one_by_one([(names[0], names[1]),
+                                     (names[2], names[3])]))
+        keys = [number.to_bytes(8, "big") for number in range(1000)]
+        for form in (wide, numbers.view("V8")):
+            self.assertEqual(built(lambda b: b.add_many(form)),
+                             one_by_one([(key,) for key in keys]))
+        block, reads = bytearray(), []
+        writer = rowbloom.BlockWriter("", block.extend)
+        writer.add_many(wide[::2])
+        self.assertEqual(writer.finish().key_count, 500)
+        reader, reads = opened(keys[::2], "", options="always_load=true")
+        answers = reader.may_contain_many(wide)
+        self.assertEqual(answers.dtype, numpy.bool_)
+        self.assertEqual(answers.tolist(), reader.may_contain_many(keys))
+        self.assertTrue(answers[::2].all())
+        self.assertLess(answers[1::2].sum(), 50)
+        both = rowbloom.may_contain_every([reader, reader], wide[:10])
+        self.assertEqual(both.shape, (2, 10))
+        self.assertEqual(both[1].tolist(), answers[:10].tolist())
+        self.assertEqual(reader.may_contain_many(wide[:0]).tolist(), [])
+        for bad in (numbers, numpy.array(["row"]), wide.astype(">u2")):
+            with self.assertRaises(TypeError):
+                reader.may_contain_many(bad)
 
     def test_memo(self):
         memo = rowbloom.Memo(1 << 20)

@@ -144,17 +144,22 @@ python_package() {
   local directory=$work/python_package
   rm -rf "$directory"
   python3 -m venv "$directory"
-  "$directory/bin/pip" install --quiet mypy "$source/bindings/python"
+  "$directory/bin/pip" install --quiet mypy \
+    "$source/bindings/python[numpy]"
   # Away from the sources, where "import rowbloom" would find them.
   cp "$source"/bindings/python/{rowbloom_test,million_keys}.py "$directory"
   cd "$directory"
   code python "$source/bindings/python/README.md" >readme.py
   unset LD_LIBRARY_PATH ROWBLOOM_LIBRARY
-  bin/python readme.py | grep -x 'phone no'
+  bin/python readme.py | tee readme.txt
+  grep -x 'phone no' readme.txt
+  grep -x '0 of 1000 may be there' readme.txt
   bin/python -m unittest rowbloom_test
   expect bin/python million_keys.py
   bin/mypy "$source/bindings/python/rowbloom"
-  ls lib/python3*/site-packages/rowbloom-*.dist-info/licenses/LICENSE
+  bin/pip show --files rowbloom | tee files.txt
+  grep licenses/LICENSE files.txt
+  grep licenses/THIRD_PARTY.txt files.txt
 }
 
 go() {

@@ -9,10 +9,13 @@ contract of each call.
     filter = rowbloom.Filter(builder.finish())
     filter.may_contain(b"user17", b"phone")  # False
 
-Keys are bytes; without a qualifier a call is about the row, and lookups of
-readers with the qualifier PREFIX are about all rows that begin with it.
-Mistakes and damage raise Error. Objects free what they hold when they are
-collected. ctypes lets other threads run during a call.
+Keys are bytes or other buffers, which are not copied; without a qualifier a
+call is about the row, and lookups of readers with the qualifier PREFIX are
+about all rows that begin with it. Calls of many keys take sequences, or arrays
+of numpy: of dtype S, whose keys end before their zero bytes, or of dtype V or
+two-dimensional of uint8, whose keys have all bytes. From an array they return
+an array. Mistakes and damage raise Error. Objects free what they hold when they
+are collected. ctypes lets other threads run during a call.
 
 Loads the library that `pip install` built into the package, or that
 ROWBLOOM_LIBRARY names, or else librowbloom_c.so.1. In a directory where the
@@ -21,12 +24,14 @@ others that are beside it.
 """
 
 import ctypes
+import importlib
 import os
 from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int32, c_size_t
 from ctypes import c_double, c_uint32, c_uint64, c_void_p
+from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
-from typing import (Callable, Dict, Iterable, List, Optional, Sequence, Tuple,
-                    Union)
+from typing import (Any, Callable, Dict, Iterable, List, Optional, Sequence,
+                    Tuple, Union)
 
 ABI = 1
 NO, MAYBE, NOT_IN_MEMORY = 0, 1, 2
@@ -50,7 +55,11 @@ class _Prefix:
 
 
 PREFIX = _Prefix()  # The qualifier of a lookup whose row is a prefix.
-Qualifier = Union[bytes, None, _Prefix]
+Buffer = Union[bytes, bytearray, memoryview]  # Or mmap, array and others.
+Qualifier = Union[Buffer, None, _Prefix]
+# Sequences of buffers, or arrays of numpy.
+Rows = Any
+Qualifiers = Any
 
 OUT_OF_RANGE, INTERNAL = 11, 13
 
@@ -85,8 +94,8 @@ class _Bytes(ctypes.Structure):
 
 
 class _Key(ctypes.Structure):
-    _fields_ = [("row", c_char_p), ("row_size", c_size_t),
-                ("qualifier", c_char_p), ("qualifier_size", c_size_t)]
+    _fields_ = [("row", c_void_p), ("row_size", c_size_t),
+                ("qualifier", c_void_p), ("qualifier_size", c_size_t)]
 
 
 class _Question(ctypes.Structure):
@@ -110,6 +119,18 @@ class _Source(ctypes.Structure):
                 ("size_bytes", c_uint64), ("name", c_char_p)]
 
 
+class _ReadOfMany(ctypes.Structure):
+    _fields_ = [("context", c_void_p), ("offset", c_uint64), ("to", c_void_p),
+                ("size", c_size_t), ("code", c_int32)]
+
+
+_ReadMany = ctypes.CFUNCTYPE(None, c_void_p, POINTER(_ReadOfMany), c_size_t)
+
+
+class _Group(ctypes.Structure):
+    _fields_ = [("read_many", _ReadMany), ("context", c_void_p)]
+
+
 def _library_path() -> str:
     own = Path(__file__).with_name("librowbloom_c.so")
     return os.environ.get("ROWBLOOM_LIBRARY") or (
@@ -125,7 +146,7 @@ def _function(name, result, *arguments):
     return function
 
 
-_KEY = (c_char_p, c_size_t, c_char_p, c_size_t)  # Row and qualifier.
+_KEY = (c_void_p, c_size_t, c_void_p, c_size_t)  # Row and qualifier.
 _OUT = (POINTER(c_void_p), POINTER(_Error))
 _FILL = (POINTER(_Buffer), POINTER(_Error))
 
@@ -134,16 +155,20 @@ _abi = _function("abi", c_uint32)
 _buffer_free = _function("buffer_free", None, POINTER(_Buffer))
 _builder_new = _function("builder_new", c_int32, c_char_p, *_OUT)
 _builder_add = _function("builder_add", None, c_void_p, *_KEY)
+_builder_add_many = _function("builder_add_many", None, c_void_p, c_void_p,
+                              c_size_t)
 _builder_finish = _function("builder_finish", c_int32, c_void_p, *_FILL)
-_filter_open = _function("filter_open", c_int32, c_char_p, c_size_t, *_OUT)
+_filter_open = _function("filter_open", c_int32, c_void_p, c_size_t, *_OUT)
 _filter_may_contain = _function("filter_may_contain", c_bool, c_void_p, *_KEY)
-_filter_verify = _function("filter_verify", c_int32, c_char_p, c_size_t,
+_filter_verify = _function("filter_verify", c_int32, c_void_p, c_size_t,
                            POINTER(_Error))
 _writer_new = _function("writer_new", c_int32, c_char_p, _Append, c_void_p,
                         *_OUT)
 _writer_new_warm = _function("writer_new_warm", c_int32, c_char_p, _Append,
                              c_void_p, c_void_p, *_OUT)
 _writer_add = _function("writer_add", None, c_void_p, *_KEY)
+_writer_add_many = _function("writer_add_many", None, c_void_p, c_void_p,
+                             c_size_t)
 _writer_finish = _function("writer_finish", c_int32, c_void_p,
                            POINTER(BlockInfo), POINTER(_Error))
 _cache_new = _function("cache_new", c_int32, c_uint64, *_OUT)
@@ -164,20 +189,22 @@ _stats_get_of_key_level = _function("stats_get_of_key_level", c_uint64,
 _stats_prometheus = _function("stats_prometheus", c_int32, c_void_p, *_FILL)
 _reader_open = _function("reader_open", c_int32, POINTER(_Source), c_uint64,
                          c_uint64, c_char_p, c_void_p, c_void_p, *_OUT)
+_reader_open_in_group = _function(
+    "reader_open_in_group", c_int32, POINTER(_Source), POINTER(_Group),
+    c_uint64, c_uint64, c_char_p, c_void_p, c_void_p, *_OUT)
 _reader_may_contain = _function("reader_may_contain", c_bool, c_void_p, *_KEY)
 _readers_may_contain = _function("readers_may_contain", None,
                                  POINTER(c_void_p), c_size_t, *_KEY,
                                  POINTER(c_bool))
-_may_contain_many = _function("may_contain_many", None, POINTER(_Key),
-                              c_size_t, POINTER(_Question), c_size_t,
-                              POINTER(c_bool))
+_may_contain_many = _function("may_contain_many", None, c_void_p, c_size_t,
+                              c_void_p, c_size_t, c_void_p)
 _reader_get = _function("reader_get", c_uint64, c_void_p, c_int32)
 _reader_number = _function("reader_number", c_int32, c_void_p, c_int32,
                            POINTER(c_uint64), POINTER(_Error))
 _reader_bytes = _function("reader_bytes", c_int32, c_void_p, c_int32, *_FILL)
 _reader_ask = _function("reader_ask", c_int32, c_void_p, *_KEY, POINTER(Load))
 _reader_offer = _function("reader_offer", c_int32, c_void_p, POINTER(Load),
-                          c_int32, c_char_p, c_size_t, *_KEY)
+                          c_int32, c_void_p, c_size_t, *_KEY)
 _reader_tell_outcome = _function("reader_tell_outcome", None, c_void_p,
                                  c_bool, c_uint64)
 _reader_verify = _function("reader_verify", c_int32, c_void_p, POINTER(_Error))
@@ -213,7 +240,7 @@ _budget_set_live = _function("budget_set_live", c_int32, c_void_p, c_char_p,
 _budget_for_file = _function("budget_for_file", c_int32, c_void_p, c_char_p,
                              *_FILL)
 _memfilter_new = _function("memfilter_new", c_int32, c_char_p, *_OUT)
-_memfilter_load = _function("memfilter_load", c_int32, c_char_p, c_size_t,
+_memfilter_load = _function("memfilter_load", c_int32, c_void_p, c_size_t,
                             *_OUT)
 _memfilter_add = _function("memfilter_add", c_int32, c_void_p, *_KEY,
                            POINTER(c_bool), POINTER(_Error))
@@ -253,17 +280,106 @@ def _fill(function, *arguments, count=1):
             _buffer_free(byref(buffer))
 
 
+class _PyBuffer(ctypes.Structure):
+    """Python's Py_buffer."""
+    _fields_ = [("buf", c_void_p), ("obj", ctypes.py_object),
+                ("len", ctypes.c_ssize_t), ("itemsize", ctypes.c_ssize_t),
+                ("readonly", ctypes.c_int), ("ndim", ctypes.c_int),
+                ("format", c_char_p), ("shape", c_void_p),
+                ("strides", c_void_p), ("suboffsets", c_void_p),
+                ("internal", c_void_p)]
+
+
+_get_buffer = ctypes.pythonapi.PyObject_GetBuffer
+_get_buffer.argtypes = (ctypes.py_object, POINTER(_PyBuffer), ctypes.c_int)
+_release_buffer = ctypes.pythonapi.PyBuffer_Release
+_release_buffer.argtypes = (POINTER(_PyBuffer),)
+_release_buffer.restype = None
+
+
+class _View:
+    """The memory of a buffer, which stays where it is as long as this lives."""
+
+    _buffer = None
+
+    def __init__(self, data):
+        buffer = _PyBuffer()
+        _get_buffer(data, byref(buffer), 0)
+        self._buffer = buffer
+        # C's NULL is no empty qualifier.
+        self._as_parameter_ = c_void_p(buffer.buf) if buffer.buf else b""
+
+    def __len__(self):
+        return self._buffer.len
+
+    def __del__(self):
+        if self._buffer is not None:
+            _release_buffer(byref(self._buffer))
+
+
+def _view(data):
+    """What C can be passed; its len() is the size."""
+    return data if type(data) is bytes else _View(data)
+
+
 def _key(row, qualifier):
+    row = _view(row)
+    if qualifier is None:
+        return row, len(row), None, 0
     if qualifier is PREFIX:
         return row, len(row), None, c_size_t(-1).value
-    return (row, len(row), qualifier, 0 if qualifier is None else
-            len(qualifier))
+    qualifier = _view(qualifier)
+    return row, len(row), qualifier, len(qualifier)
+
+
+def _columns(numpy, keys):
+    """The addresses and sizes of an array's keys, and what has them."""
+    keys = numpy.ascontiguousarray(keys)
+    if keys.dtype.kind in "SV" and keys.ndim == 1:
+        width = keys.dtype.itemsize
+    elif keys.dtype == numpy.uint8 and keys.ndim == 2:
+        width = keys.shape[1]
+    else:
+        raise TypeError(f"an array of keys has dtype S or V, or two dimensions "
+                        f"of uint8, not {keys.ndim} of {keys.dtype}")
+    places = numpy.uint64(keys.ctypes.data) + numpy.arange(
+        len(keys), dtype=numpy.uint64) * numpy.uint64(width)
+    sizes = (numpy.char.str_len(keys).astype(numpy.uint64)
+             if keys.dtype.kind == "S" else width)
+    return places, sizes, keys
+
+
+def _keys(rows, qualifiers):
+    """The address of C's keys, their number, and what keeps them."""
+    has_each = qualifiers is not None and qualifiers is not PREFIX
+    if has_each and len(qualifiers) != len(rows):
+        raise ValueError(f"{len(rows)} rows have {len(qualifiers)} qualifiers")
+    if hasattr(rows, "__array_interface__"):
+        numpy = importlib.import_module("numpy")
+        keys = numpy.zeros((len(rows), 4), numpy.uint64)
+        keys[:, 0], keys[:, 1], kept = _columns(numpy, rows)
+        if qualifiers is PREFIX:
+            keys[:, 3] = numpy.uint64(c_size_t(-1).value)
+        elif has_each:
+            keys[:, 2], keys[:, 3], more = _columns(
+                numpy, numpy.asarray(qualifiers))
+            kept = kept, more
+        return c_void_p(keys.ctypes.data), len(keys), (keys, kept)
+    keys = (_Key * len(rows))()
+    kept = []
+    for i, row in enumerate(rows):
+        row, row_size, qualifier, qualifier_size = _key(
+            row, qualifiers[i] if has_each else qualifiers)
+        keys[i] = _Key(ctypes.cast(row, c_void_p), row_size,
+                       ctypes.cast(qualifier, c_void_p), qualifier_size)
+        kept += row, qualifier
+    return keys, len(rows), kept
 
 
 class _Object:
     """A handle, freed by the library's function NAME_free."""
 
-    _handle = None
+    _handle: Any = None
 
     def _make(self, name, function, *arguments):
         self._free = _function(name + "_free", None, c_void_p)
@@ -280,23 +396,34 @@ class FilterBuilder(_Object):
     def __init__(self, spec: str) -> None:
         self._make("builder", _builder_new, _text(spec))
 
-    def add(self, row: bytes, qualifier: Qualifier = None) -> None:
+    def add(self, row: Buffer, qualifier: Qualifier = None) -> None:
         _builder_add(self._handle, *_key(row, qualifier))
+
+    def add_many(self, rows: Rows, qualifiers: Qualifiers = None) -> None:
+        keys, count, kept = _keys(rows, qualifiers)
+        _builder_add_many(self._handle, keys, count)
 
     def finish(self) -> bytes:
         return _fill(_builder_finish, self._handle)[0]
 
 
 class Filter(_Object):
-    def __init__(self, data: bytes) -> None:
-        self._data = data  # The view is over these bytes.
-        self._make("filter", _filter_open, data, len(data))
+    """A view of the bytes, which must not change."""
 
-    def may_contain(self, row: bytes, qualifier: Qualifier = None) -> bool:
+    def __init__(self, data: Buffer) -> None:
+        self._data = _view(data)
+        self._make("filter", _filter_open, self._data, len(self._data))
+
+    def may_contain(self, row: Buffer, qualifier: Qualifier = None) -> bool:
         return _filter_may_contain(self._handle, *_key(row, qualifier))
 
     def verify(self) -> None:
         _call(_filter_verify, self._data, len(self._data))
+
+
+def _code(exception):
+    code = exception.code if isinstance(exception, Error) else INTERNAL
+    return code or INTERNAL
 
 
 def _code_of(error, exception):
@@ -306,8 +433,7 @@ def _code_of(error, exception):
     except Exception:  # Its __str__ fails.
         message = type(exception).__name__
     error[0].message = message.encode(errors="replace")[:1019]
-    code = exception.code if isinstance(exception, Error) else INTERNAL
-    return code or INTERNAL
+    return _code(exception)
 
 
 class BlockWriter(_Object):
@@ -331,8 +457,13 @@ class BlockWriter(_Object):
             self._make("writer", _writer_new_warm, _text(options),
                        self._append, None, cache._handle)
 
-    def add(self, row: bytes, qualifier: Qualifier = None) -> None:
+    def add(self, row: Buffer, qualifier: Qualifier = None) -> None:
         _writer_add(self._handle, *_key(row, qualifier))
+
+    def add_many(self, rows: Rows, qualifiers: Qualifiers = None) -> None:
+        """Cells in order, as for add()."""
+        keys, count, kept = _keys(rows, qualifiers)
+        _writer_add_many(self._handle, keys, count)
 
     def finish(self) -> BlockInfo:
         info = BlockInfo()
@@ -387,43 +518,98 @@ class Stats(_Object):
         return _fill(_stats_prometheus, self._handle)[0].decode()
 
 
+def _read_to(read, at, to, count):
+    """Passes bytes of a source to C."""
+    data = read(at, count)
+    if len(data) != count:
+        raise Error(OUT_OF_RANGE,
+                    f"read {len(data)} of {count} bytes at offset {at}")
+    memoryview((c_char * count).from_address(to)).cast("B")[:] = data
+
+
+class ReadGroup:
+    """Lets the reads of its readers run at once, up to `limit`, each in a
+    thread, when calls of many keys need many."""
+
+    def __init__(self, limit: int) -> None:
+        self._pool = ThreadPoolExecutor(limit)
+        self._sources: Dict[int, Callable[[int, int], Buffer]] = {}
+
+        def read_many(_, reads, count):
+            started = []
+            try:
+                for i in range(count):
+                    started.append(self._pool.submit(self._read, reads[i]))
+            except BaseException:
+                pass  # The reads that were not started have failed.
+            wait(started)
+
+        self._c = _Group(_ReadMany(read_many), id(self))
+
+    def _read(self, read):
+        try:
+            _read_to(self._sources[read.context], read.offset, read.to,
+                     read.size)
+            read.code = 0
+        except BaseException as exception:
+            read.code = _code(exception)
+
+
 class BlockReader(_Object):
     """`read(offset, size)` returns bytes, on any thread."""
 
-    def __init__(self, read: Callable[[int, int], bytes], source_size: int,
+    _group = None
+
+    def __init__(self, read: Callable[[int, int], Buffer], source_size: int,
                  name: str = "source", offset: int = 0,
                  size: Optional[int] = None, options: str = "",
                  cache: Optional[Cache] = None,
-                 stats: Optional[Stats] = None) -> None:
+                 stats: Optional[Stats] = None,
+                 group: Optional[ReadGroup] = None) -> None:
         def call(_, at, to, count, error):
             try:
-                data = read(at, count)
-                if len(data) != count:
-                    raise Error(OUT_OF_RANGE, f"read {len(data)} of {count} "
-                                f"bytes at offset {at}")
-                ctypes.memmove(to, data, count)
+                _read_to(read, at, to, count)
                 return 0
             except BaseException as exception:
                 return _code_of(error, exception)
 
         self._read = _Read(call)
         source = _Source(self._read, None, source_size, _text(name))
-        self._make("reader", _reader_open, byref(source), offset,
-                   source_size if size is None else size, _text(options),
-                   cache and cache._handle, stats and stats._handle)
+        arguments = (offset, source_size if size is None else size,
+                     _text(options), cache and cache._handle,
+                     stats and stats._handle)
+        if group is None:
+            self._make("reader", _reader_open, byref(source), *arguments)
+            return
+        source.context = id(self)
+        group._sources[id(self)] = read
+        self._group = group
+        self._make("reader", _reader_open_in_group, byref(source),
+                   byref(group._c), *arguments)
 
-    def may_contain(self, row: bytes, qualifier: Qualifier = None) -> bool:
+    def __del__(self):
+        super().__del__()
+        if self._group is not None:
+            self._group._sources.pop(id(self), None)
+
+    def may_contain_many(self, rows: Rows,
+                         qualifiers: Qualifiers = None) -> Any:
+        """may_contain_every() of this reader."""
+        return may_contain_every([self], rows, qualifiers)[0]
+
+    def may_contain(self, row: Buffer, qualifier: Qualifier = None) -> bool:
         return _reader_may_contain(self._handle, *_key(row, qualifier))
 
-    def ask(self, row: bytes, qualifier: Qualifier = None) -> Tuple[int, Load]:
+    def ask(self, row: Buffer, qualifier: Qualifier = None) -> Tuple[int, Load]:
         """The answer, and the load that it needs if it is NOT_IN_MEMORY."""
         load = Load()
         answer = _reader_ask(self._handle, *_key(row, qualifier), byref(load))
         return answer, load
 
-    def offer(self, load: Load, data: bytes, row: bytes,
+    def offer(self, load: Load, data: Buffer, row: Buffer,
               qualifier: Qualifier = None, code: int = 0) -> int:
-        return _reader_offer(self._handle, byref(load), code, data, len(data),
+        view = _view(data)
+        return _reader_offer(self._handle, byref(load), code, view, len(view),
                              *_key(row, qualifier))
 
     def get(self, counter: str) -> int:
@@ -449,7 +635,7 @@ class BlockReader(_Object):
         _call(_reader_verify, self._handle)
 
 
-def may_contain_each(readers: Sequence[BlockReader], row: bytes,
+def may_contain_each(readers: Sequence[BlockReader], row: Buffer,
                      qualifier: Qualifier = None) -> List[bool]:
     """One key in many SSTs, by one call: the answers in order."""
     handles = (c_void_p * len(readers))(*(r._handle for r in readers))
@@ -468,11 +654,38 @@ def may_contain_many(
     for reader, row, qualifier in questions:
         place = places.setdefault((row, qualifier), len(places))
         asked.append(_Question(reader._handle, place))
-    keys = (_Key * len(places))(*(_Key(*_key(*key)) for key in places))
+    keys = (_Key * len(places))(*(
+        _Key(ctypes.cast(row, c_void_p), row_size,
+             ctypes.cast(qualifier, c_void_p), qualifier_size)
+        for row, row_size, qualifier, qualifier_size in (
+            _key(*key) for key in places)))
     answers = (c_bool * len(asked))()
     _may_contain_many(keys, len(keys), (_Question * len(asked))(*asked),
                       len(asked), answers)
     return list(answers)
+
+
+def may_contain_every(readers: Sequence[BlockReader], rows: Rows,
+                      qualifiers: Qualifiers = None) -> Any:
+    """Every key in every SST, by one call: answers[reader][key]."""
+    keys, count, kept = _keys(rows, qualifiers)
+    total = count * len(readers)
+    if hasattr(rows, "__array_interface__"):
+        numpy = importlib.import_module("numpy")
+        questions = numpy.empty((len(readers), count, 2), numpy.uint64)
+        for i, reader in enumerate(readers):
+            questions[i, :, 0] = reader._handle.value
+        questions[:, :, 1] = numpy.arange(count)
+        answers = numpy.ones((len(readers), count), numpy.bool_)
+        _may_contain_many(keys, count, c_void_p(questions.ctypes.data), total,
+                          c_void_p(answers.ctypes.data))
+        return answers
+    asked = (_Question * total)(*(_Question(reader._handle, i)
+                                  for reader in readers for i in range(count)))
+    found = (c_bool * total)()
+    _may_contain_many(keys, count, asked, total, found)
+    return [found[i:i + count] for i in range(0, total, count or 1)] or [
+        [] for _ in readers]
 
 
 def _segments(segments):
@@ -541,11 +754,11 @@ class Memo(_Object):
     def __init__(self, capacity_bytes: int) -> None:
         self._make("memo", _memo_new, capacity_bytes)
 
-    def denies(self, file_id: int, row: bytes,
+    def denies(self, file_id: int, row: Buffer,
                qualifier: Qualifier = None) -> bool:
         return _memo_denies(self._handle, file_id, *_key(row, qualifier))
 
-    def remember(self, file_id: int, row: bytes,
+    def remember(self, file_id: int, row: Buffer,
                  qualifier: Qualifier = None) -> None:
         """Only if the file has no cell of the key, not even a tombstone."""
         _memo_remember(self._handle, file_id, *_key(row, qualifier))
@@ -571,19 +784,20 @@ class Budget(_Object):
 
 class MemFilter(_Object):
     def __init__(self, options: str = "",
-                 saved: Optional[bytes] = None) -> None:
+                 saved: Optional[Buffer] = None) -> None:
         if saved is None:
             self._make("memfilter", _memfilter_new, _text(options))
         else:
-            self._make("memfilter", _memfilter_load, saved, len(saved))
+            view = _view(saved)
+            self._make("memfilter", _memfilter_load, view, len(view))
 
-    def add(self, row: bytes, qualifier: Qualifier = None) -> bool:
+    def add(self, row: Buffer, qualifier: Qualifier = None) -> bool:
         added = c_bool()
         _call(_memfilter_add, self._handle, *_key(row, qualifier),
               byref(added))
         return added.value
 
-    def may_contain(self, row: bytes, qualifier: Qualifier = None) -> bool:
+    def may_contain(self, row: Buffer, qualifier: Qualifier = None) -> bool:
         return _memfilter_may_contain(self._handle, *_key(row, qualifier))
 
     def save(self) -> bytes:
