@@ -24,6 +24,13 @@ func (b *FilterBuilder) Add(k Key) {
 	C.builder_add(b.handle, k.c)
 }
 
+// AddMany adds keys by one call of C.
+func (b *FilterBuilder) AddMany(keys []Key) {
+	withKeys(keys, func(cKeys *C.rowbloom_key, count C.size_t) {
+		C.rowbloom_builder_add_many(b.handle, cKeys, count)
+	})
+}
+
 // Finish returns the filter's bytes; the builder is empty again.
 func (b *FilterBuilder) Finish() ([]byte, error) {
 	return fill(func(to *C.rowbloom_buffer, e *C.rowbloom_error) C.rowbloom_code {

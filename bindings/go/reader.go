@@ -155,7 +155,15 @@ func MayContainMany(keys []Key, questions []Question, answers []bool) {
 	for i, q := range questions {
 		asked[i] = C.rowbloom_question{reader: handleOf(q.Reader), key: C.size_t(q.Key)}
 	}
-	// C may not be given pointers to Go's memory inside an array.
+	withKeys(keys, func(cKeys *C.rowbloom_key, count C.size_t) {
+		C.rowbloom_may_contain_many(cKeys, count, &asked[0], C.size_t(len(asked)),
+			(*C.bool)(&answers[0]))
+	})
+}
+
+// withKeys passes a copy of the keys to f: C may not be given pointers to Go's
+// memory inside an array.
+func withKeys(keys []Key, f func(*C.rowbloom_key, C.size_t)) {
 	size := len(keys) * C.sizeof_rowbloom_key
 	bytes := size
 	for i := range keys {
@@ -168,8 +176,7 @@ func MayContainMany(keys []Key, questions []Question, answers []bool) {
 	for i := range keys {
 		rest = keys[i].copyTo(&cKeys[i], rest)
 	}
-	C.rowbloom_may_contain_many((*C.rowbloom_key)(memory), C.size_t(len(keys)),
-		&asked[0], C.size_t(len(asked)), (*C.bool)(&answers[0]))
+	f((*C.rowbloom_key)(memory), C.size_t(len(keys)))
 }
 
 func (k *Key) size() int {

@@ -64,6 +64,37 @@ func TestFilter(t *testing.T) {
 	expectError(t, err, InvalidArgument, `unknown filter family "ribbon"; known: `)
 }
 
+func TestManyAddsAreThoseOfSingleAdds(t *testing.T) {
+	keys := []Key{Row(nil), Cell([]byte("a"), nil), Cell([]byte("b"), []byte("q"))}
+	builder, err := NewFilterBuilder("compact")
+	ok(t, err)
+	defer builder.Close()
+	var blocks [2]bytes.Buffer
+	var writers [2]*BlockWriter
+	for i := range writers {
+		writers[i], err = NewBlockWriter("", &blocks[i])
+		ok(t, err)
+		defer writers[i].Close()
+	}
+	for _, key := range keys {
+		builder.Add(key)
+		writers[0].Add(key)
+	}
+	filter, err := builder.Finish()
+	ok(t, err)
+	builder.AddMany(nil)
+	builder.AddMany(keys)
+	writers[1].AddMany(keys)
+	same, err := builder.Finish()
+	ok(t, err)
+	expect(t, same, filter)
+	for _, writer := range writers {
+		_, err := writer.Finish()
+		ok(t, err)
+	}
+	expect(t, blocks[1].Bytes(), blocks[0].Bytes())
+}
+
 type brokenSink struct{ err error }
 
 func (s brokenSink) Write([]byte) (int, error) {

@@ -61,6 +61,13 @@ func (w *BlockWriter) Add(k Key) {
 	C.writer_add(w.handle, k.c)
 }
 
+// AddMany adds cells by one call of C.
+func (w *BlockWriter) AddMany(cells []Key) {
+	withKeys(cells, func(cCells *C.rowbloom_key, count C.size_t) {
+		C.rowbloom_writer_add_many(w.handle, cCells, count)
+	})
+}
+
 // Finish ends the block. If it fails, what was written is no filter block.
 func (w *BlockWriter) Finish() (BlockInfo, error) {
 	var i C.rowbloom_block_info

@@ -367,16 +367,8 @@ public final class BlockReader extends NativeObject {
    * @return the answer of each question, true if it has no reader or no key
    */
   public static boolean[] mayContainMany(Key[] keys, Question[] questions) {
-    long bytes = 0;
-    for (Key key : keys) bytes += heapBytes(key.row) + heapBytes(key.qualifier);
     try (Arena arena = Arena.ofConfined()) {
-      MemorySegment list = arena.allocate(32L * keys.length + 1, 8);
-      MemorySegment copies = arena.allocate(bytes + 1);
-      long at = 0;
-      for (int i = 0; i < keys.length; ++i) {
-        at = put(list, 32L * i, keys[i].row, keys[i].rowSize(), copies, at);
-        at = put(list, 32L * i + 16, keys[i].qualifier, keys[i].qualifierSize, copies, at);
-      }
+      MemorySegment list = Key.list(keys, arena);
       int count = questions.length;
       MemorySegment asked = arena.allocate(16L * count + 1, 8);
       for (int i = 0; i < count; ++i) {
@@ -392,24 +384,6 @@ public final class BlockReader extends NativeObject {
     } finally {
       Reference.reachabilityFence(keys);
     }
-  }
-
-  private static long heapBytes(MemorySegment bytes) {
-    return bytes.isNative() ? 0 : bytes.byteSize();
-  }
-
-  /** Sets a pointer and a size, and returns where the next bytes are copied to. */
-  private static long put(
-      MemorySegment list, long place, MemorySegment bytes, long size, MemorySegment copies,
-      long at) {
-    MemorySegment where = bytes;
-    if (!bytes.isNative()) {
-      where = copies.asSlice(at, bytes.byteSize()).copyFrom(bytes);
-      at += bytes.byteSize();
-    }
-    list.set(ADDRESS, place, where);
-    list.set(SIZE, place + 8, size);
-    return at;
   }
 
   /**

@@ -25,6 +25,8 @@ public final class BlockWriter extends NativeObject {
           "writer_new_warm", JAVA_INT, ADDRESS, ADDRESS, HANDLE, HANDLE, ADDRESS, ADDRESS);
   private static final MethodHandle ADD =
       Native.function("writer_add", null, Native.withKey(HANDLE));
+  private static final MethodHandle ADD_MANY =
+      Native.function("writer_add_many", null, HANDLE, ADDRESS, SIZE);
   private static final MethodHandle FINISH =
       Native.function("writer_finish", JAVA_INT, HANDLE, ADDRESS, ADDRESS);
   private static final MethodHandle FREE = Native.function("writer_free", null, HANDLE);
@@ -111,6 +113,15 @@ public final class BlockWriter extends NativeObject {
     } finally {
       scratch.used = mark;
     }
+  }
+
+  /**
+   * Adds many by one call of C.
+   *
+   * @param cells as for {@link #add}
+   */
+  public void addMany(Key... cells) {
+    Key.addMany(ADD_MANY, handle, cells);
   }
 
   /**

@@ -5,6 +5,7 @@ package rowbloom;
 import static java.lang.foreign.ValueLayout.ADDRESS;
 import static java.lang.foreign.ValueLayout.JAVA_INT;
 import static rowbloom.Native.HANDLE;
+import static rowbloom.Native.SIZE;
 
 import java.lang.invoke.MethodHandle;
 
@@ -14,6 +15,8 @@ public final class FilterBuilder extends NativeObject {
       Native.function("builder_new", JAVA_INT, ADDRESS, ADDRESS, ADDRESS);
   private static final MethodHandle ADD =
       Native.function("builder_add", null, Native.withKey(HANDLE));
+  private static final MethodHandle ADD_MANY =
+      Native.function("builder_add_many", null, HANDLE, ADDRESS, SIZE);
   private static final MethodHandle FINISH =
       Native.function("builder_finish", JAVA_INT, HANDLE, ADDRESS, ADDRESS);
   private static final MethodHandle FREE = Native.function("builder_free", null, HANDLE);
@@ -47,6 +50,15 @@ public final class FilterBuilder extends NativeObject {
     } finally {
       scratch.used = mark;
     }
+  }
+
+  /**
+   * Adds many by one call of C.
+   *
+   * @param keys as for {@link #add}
+   */
+  public void addMany(Key... keys) {
+    Key.addMany(ADD_MANY, handle, keys);
   }
 
   /**

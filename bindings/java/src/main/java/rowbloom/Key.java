@@ -2,7 +2,13 @@
 
 package rowbloom;
 
+import static java.lang.foreign.ValueLayout.ADDRESS;
+import static rowbloom.Native.SIZE;
+
+import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
+import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
 import java.nio.ByteBuffer;
 
 /**
@@ -125,5 +131,52 @@ public final class Key {
 
   long rowSize() {
     return row.byteSize();
+  }
+
+  /** The keys as C has them; those of the heap are copied. */
+  static MemorySegment list(Key[] keys, Arena arena) {
+    long bytes = 0;
+    for (Key key : keys) bytes += heapBytes(key.row) + heapBytes(key.qualifier);
+    MemorySegment list = arena.allocate(32L * keys.length + 1, 8);
+    MemorySegment copies = arena.allocate(bytes + 1);
+    long at = 0;
+    for (int i = 0; i < keys.length; ++i) {
+      at = put(list, 32L * i, keys[i].row, keys[i].rowSize(), copies, at);
+      at = put(list, 32L * i + 16, keys[i].qualifier, keys[i].qualifierSize, copies, at);
+    }
+    return list;
+  }
+
+  private static long heapBytes(MemorySegment bytes) {
+    return bytes.isNative() ? 0 : bytes.byteSize();
+  }
+
+  /** Sets a pointer and a size, and returns where the next bytes are copied to. */
+  private static long put(
+      MemorySegment list,
+      long place,
+      MemorySegment bytes,
+      long size,
+      MemorySegment copies,
+      long at) {
+    MemorySegment where = bytes;
+    if (!bytes.isNative()) {
+      where = copies.asSlice(at, bytes.byteSize()).copyFrom(bytes);
+      at += bytes.byteSize();
+    }
+    list.set(ADDRESS, place, where);
+    list.set(SIZE, place + 8, size);
+    return at;
+  }
+
+  /** Passes keys to a function of a handle, keys and their number. */
+  static void addMany(MethodHandle function, long handle, Key[] keys) {
+    try (Arena arena = Arena.ofConfined()) {
+      function.invokeExact(handle, list(keys, arena), (long) keys.length);
+    } catch (Throwable e) {
+      throw Native.unexpected(e);
+    } finally {
+      Reference.reachabilityFence(keys);
+    }
   }
 }

@@ -152,6 +152,27 @@ class RowbloomTest {
   }
 
   @Test
+  void manyAddsAreThoseOfSingleAdds() {
+    Key[] keys = {
+      Key.row(new byte[0]), Key.cell(utf8("a"), new byte[0]), cell(1),
+      Key.row(ByteBuffer.allocateDirect(9).put(0, rowBytes(2)))
+    };
+    try (FilterBuilder builder = new FilterBuilder("compact")) {
+      for (Key key : keys) builder.add(key);
+      byte[] filter = builder.finish();
+      builder.addMany(keys);
+      builder.addMany();
+      assertArrayEquals(filter, builder.finish());
+    }
+    ByteArrayOutputStream sink = new ByteArrayOutputStream();
+    try (BlockWriter writer = new BlockWriter("", sink)) {
+      writer.addMany(keys);
+      writer.finish();
+    }
+    assertArrayEquals(block("", List.of(keys)), sink.toByteArray());
+  }
+
+  @Test
   void readerAnswersAsItsBlockDoes() {
     byte[] file = evenRows();
     Bytes source = new Bytes(file);
