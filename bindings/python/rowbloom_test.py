@@ -3,6 +3,7 @@
 
 import array
 import mmap
+import sys
 import threading
 import unittest
 
@@ -254,7 +255,9 @@ class Rowbloom(unittest.TestCase):
     def test_keys_of_every_kind_of_memory(self):
         builder = rowbloom.FilterBuilder("compact:bits_per_key=20")
         builder.add(bytearray(b"row"), memoryview(b"a q b")[2:3])
-        builder.add_many([b"one", array.array("B", b"two")])
+        halves = [int.from_bytes(part, sys.byteorder)
+                  for part in (b"tw", b"o-")]
+        builder.add_many([b"one", array.array("H", halves)])
         builder.add_many([memoryview(b"")], [bytearray()])
         with mmap.mmap(-1, 4096) as memory:
             memory[:] = builder.finish().ljust(4096, b"\0")
@@ -266,7 +269,7 @@ class Rowbloom(unittest.TestCase):
                     filter = rowbloom.Filter(data)
                     filter.verify()
                     for key in ((b"row", b"q"), (memoryview(b"one"),),
-                                (bytearray(b"two"),), (b"", b"")):
+                                (bytearray(b"two-"),), (b"", b"")):
                         self.assertTrue(filter.may_contain(*key))
                     self.assertFalse(filter.may_contain(memoryview(b"row")))
                     self.assertFalse(filter.may_contain(bytearray()))
@@ -282,6 +285,9 @@ class Rowbloom(unittest.TestCase):
             builder.add(7)
         with self.assertRaises(BufferError):
             builder.add(memoryview(b"row")[::2])
+        for bad in ("row", 7, memoryview(b"row")[::2]):
+            with self.assertRaises(TypeError):
+                builder.add_many([b"row", bad])
         with self.assertRaises(ValueError):
             builder.add_many([b"a", b"b"], [b"q"])
 

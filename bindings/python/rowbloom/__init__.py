@@ -23,8 +23,10 @@ system does not look, LD_LIBRARY_PATH names the directory, since that one needs
 others that are beside it.
 """
 
+import array
 import ctypes
 import importlib
+import itertools
 import os
 from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int32, c_size_t
 from ctypes import c_double, c_uint32, c_uint64, c_void_p
@@ -365,15 +367,25 @@ def _keys(rows, qualifiers):
                 numpy, numpy.asarray(qualifiers))
             kept = kept, more
         return c_void_p(keys.ctypes.data), len(keys), (keys, kept)
-    keys = (_Key * len(rows))()
-    kept = []
-    for i, row in enumerate(rows):
-        row, row_size, qualifier, qualifier_size = _key(
-            row, qualifiers[i] if has_each else qualifiers)
-        keys[i] = _Key(ctypes.cast(row, c_void_p), row_size,
-                       ctypes.cast(qualifier, c_void_p), qualifier_size)
-        kept += row, qualifier
-    return keys, len(rows), kept
+    keys = array.array("Q", bytes(32 * len(rows)))
+    keys[0::4], keys[1::4], kept = _joined(rows)
+    if qualifiers is PREFIX:
+        keys[3::4] = array.array("Q", [c_size_t(-1).value]) * len(rows)
+    elif has_each:
+        keys[2::4], keys[3::4], more = _joined(qualifiers)
+        kept = kept, more
+    return c_void_p(keys.buffer_info()[0]), len(rows), (keys, kept)
+
+
+def _joined(keys):
+    """As _columns(), of a sequence, whose bytes are copied."""
+    keys = [key if type(key) is bytes else memoryview(key).cast("B")
+            for key in keys]
+    data = b"".join(keys)
+    sizes = array.array("Q", map(len, keys))
+    first = ctypes.cast(data, c_void_p).value
+    places = array.array("Q", itertools.accumulate(sizes, initial=first))
+    return places[:-1], sizes, data
 
 
 class _Object:
@@ -680,10 +692,14 @@ def may_contain_every(readers: Sequence[BlockReader], rows: Rows,
         _may_contain_many(keys, count, c_void_p(questions.ctypes.data), total,
                           c_void_p(answers.ctypes.data))
         return answers
-    asked = (_Question * total)(*(_Question(reader._handle, i)
-                                  for reader in readers for i in range(count)))
+    asked = array.array("Q", bytes(16 * total))
+    asked[1::2] = array.array("Q", range(count)) * len(readers)
+    for i, reader in enumerate(readers):
+        asked[2 * i * count:2 * (i + 1) * count:2] = array.array(
+            "Q", [reader._handle.value]) * count
     found = (c_bool * total)()
-    _may_contain_many(keys, count, asked, total, found)
+    _may_contain_many(keys, count, c_void_p(asked.buffer_info()[0]), total,
+                      found)
     return [found[i:i + count] for i in range(0, total, count or 1)] or [
         [] for _ in readers]
 
