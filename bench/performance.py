@@ -471,6 +471,7 @@ def head():
     machine, = {"{cpu}, {cores} cores, {compiler}".format(**machine_of(name))
                 for name in TITLES}
     shown = {name for _, names, _ in SECTIONS for name in names}
+    shown.add("bindings")  # In docs/bindings.md.
     others = [f"[{titles[0][0].lower() + titles[0][1:]}]"
               f"(../bench/results/{name}.md)"
               for name, titles in TITLES.items() if name not in shown]

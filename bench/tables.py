@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Writes bench/results/NAME.md and docs/performance.md from the results.
+"""Writes bench/results/NAME.md, docs/performance.md and the costs of
+docs/bindings.md from the results.
 
     bench/tables.py                  writes these pages
     bench/tables.py --check          exits with 1 if that would change any
@@ -611,7 +612,33 @@ def reads_phases(result):
                  for run in refreshed])
 
 
+def bindings(result, has_quartiles=True):
+    titles = {"add": "Add", "add_many": "1,000 Adds by one call",
+              "lookup": "lookup", "each_of_8": "a row in 8 files by one call",
+              "batch": "32 rows in 8 files by one call"}
+    yield ("Nanoseconds of each row that is added and of each answer, from "
+           "filters in memory, medians of {rounds} rounds. {tools}.".format(
+               rounds=result["rounds"],
+               tools=", ".join(result["versions"].values())))
+    fields = ("ns", "lower_quartile", "upper_quartile")
+    yield pivot(result["costs"], "from", lambda run: run["language"],
+                lambda run: titles[run["measure"]],
+                lambda run: [number(run[field]) for field in fields],
+                lambda cell: "{} ({}-{})".format(*cell) if has_quartiles
+                else cell[0])
+
+
+def bindings_page(path):
+    """docs/bindings.md with the costs between its two comments."""
+    result = json.loads((RESULTS / "bindings.json").read_text(encoding="utf-8"))
+    costs = "\n\n".join(["", *bindings(result, has_quartiles=False), ""])
+    return re.sub("(?<=<!-- costs -->).*(?=<!-- end of costs -->)",
+                  lambda _: costs, path.read_text(encoding="utf-8"),
+                  flags=re.S)
+
+
 SECTIONS = {
+    "bindings": ("Costs of a call from each language", bindings),
     "reads_keys": ("Wasted reads in a RocksDB tree", reads_keys),
     "reads_memory": ("Memory for equal reads", reads_memory),
     "reads_grow": ("Trees that grow", reads_grow),
@@ -698,6 +725,8 @@ def pages():
     texts = {RESULTS / f"{name}.md": f"{LICENSE}\n" + page_of(
         name, RESULTS / f"{name}.json") for name in SECTIONS}
     texts[ROOT / "docs/performance.md"] = performance.page()
+    bindings_md = ROOT / "docs/bindings.md"
+    texts[bindings_md] = bindings_page(bindings_md)
     return texts
 
 
