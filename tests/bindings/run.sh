@@ -142,9 +142,11 @@ code() {
 # By the one command of its page, whose program then runs.
 python_package() {
   local directory=$work/python_package
-  rm -rf "$directory"
+  rm -rf "$directory" "$work/python"
   python3 -m venv "$directory"
-  "$directory/bin/pip" install --quiet mypy \
+  # As for Java, so that a compiler cache has the objects.
+  CC=cc CXX=c++ CCACHE_BASEDIR=$work "$directory/bin/pip" install --quiet mypy \
+    --config-settings="build-dir=$work/python/native" \
     "$source/bindings/python[numpy]"
   # Away from the sources, where "import rowbloom" would find them.
   cp "$source"/bindings/python/{rowbloom_test,million_keys}.py "$directory"
@@ -223,7 +225,7 @@ java() {
   echo "JAVA_HOME=$JAVA_HOME"
   unset LD_LIBRARY_PATH
   cd "$source/bindings/java"
-  CCACHE_BASEDIR=$work mvn --batch-mode --quiet install \
+  CMAKE_GENERATOR=Ninja CCACHE_BASEDIR=$work mvn --batch-mode --quiet install \
     "-Dmaven.repo.local=$repository" "-DbuildDirectory=$work/java"
   jar=$repository/rowbloom/rowbloom/$version/rowbloom-$version.jar
   python3 -m zipfile -l "$jar" | tee "$work/java_jar"
