@@ -2,7 +2,7 @@
 //
 // rowbloom in C, for every language that calls C: filters over bytes of one's
 // own, filter blocks of SSTs with their reader and cache, key codecs, and
-// filters in memory. docs/bindings.md has programs in C, Rust, Python and Go.
+// filters in memory. docs/bindings.md lists the packages of other languages.
 //
 //   rowbloom_error error;
 //   rowbloom_builder* builder = NULL;
@@ -512,6 +512,8 @@ enum {
   ROWBLOOM_BLOCK_KEY_CODEC = 101,  // Empty for a block without one.
   ROWBLOOM_BLOCK_FILTER_SPEC = 102,
   ROWBLOOM_BLOCK_WRITER = 103,
+  // The first and last filter key. With a key codec the first is a prefix of
+  // the first row.
   ROWBLOOM_BLOCK_FIRST_ROW = 104,
   ROWBLOOM_BLOCK_FIRST_QUALIFIER = 105,
   ROWBLOOM_BLOCK_LAST_ROW = 106,
