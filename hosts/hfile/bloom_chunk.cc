@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "hfile/errors.h"
+#include "rowbloom/compiler.h"
 #include "util/coding.h"
 
 namespace rowbloom::hfile {
@@ -89,8 +90,7 @@ double ChunkFpr(HFileHash type, int32_t hash_count, std::string_view bits) {
   if (bits.size() > kSmallChunkBytes) {
     uint64_t set = 0;
     for (const char byte : bits) {
-      set += static_cast<uint64_t>(
-          __builtin_popcount(static_cast<unsigned char>(byte)));
+      set += internal::CountOnes(static_cast<unsigned char>(byte));
     }
     return std::pow(
         static_cast<double>(set) / (8 * static_cast<double>(bits.size())),

@@ -33,7 +33,7 @@ BitArray& BitArray::operator=(const BitArray& other) {
 uint64_t BitArray::CountSet() const {
   uint64_t count = 0;
   for (const uint64_t word : words()) {
-    count += static_cast<uint64_t>(__builtin_popcountll(word));
+    count += internal::CountOnes(word);
   }
   return count;
 }

@@ -21,7 +21,8 @@ void ConcurrentFilter::Add(absl::Span<const KeyDigest> digests) {
   // A batch has its own prefetches.
   const bool is_batched = memfilter::IsBatched(shape());
   memfilter::AddBatch(
-      digests, shape(), [this](uint64_t i) { PrefetchWord(i / 64); },
+      digests, shape(),
+      [this](uint64_t i) { internal::PrefetchToWrite(AddressOf(i / 64)); },
       [this, is_batched](KeyDigest digest) {
         if (is_batched) {
           SetBits(digest);
@@ -35,7 +36,7 @@ void ConcurrentFilter::MayContain(absl::Span<const KeyDigest> digests,
                                   bool* may_contain) const {
   memfilter::AskBatch(
       digests, shape(), [this](KeyDigest digest) { return MayContain(digest); },
-      [this](uint64_t i) { __builtin_prefetch(AddressOf(i / 64)); },
+      [this](uint64_t i) { internal::PrefetchToRead(AddressOf(i / 64)); },
       [this](uint64_t i) { return (Word(i / 64) >> (i % 64) & 1) != 0; },
       may_contain);
 }
@@ -47,7 +48,7 @@ absl::Status ConcurrentFilter::Union(const ConcurrentFilter& other) {
   }
   const absl::Span<uint64_t> words = filter_.bits_.mutable_words();
   for (size_t i = 0; i < words.size(); ++i) {
-    __atomic_fetch_or(&words[i], other.Word(i), __ATOMIC_RELAXED);
+    internal::OrRelaxed(&words[i], other.Word(i));
   }
   return absl::OkStatus();
 }
@@ -55,7 +56,7 @@ absl::Status ConcurrentFilter::Union(const ConcurrentFilter& other) {
 uint64_t ConcurrentFilter::CountSet() const {
   uint64_t count = 0;
   for (size_t i = 0; i < filter_.bits_.words().size(); ++i) {
-    count += static_cast<uint64_t>(__builtin_popcountll(Word(i)));
+    count += internal::CountOnes(Word(i));
   }
   return count;
 }

@@ -21,7 +21,7 @@ bool IsCounterWidth(uint64_t bits) {
 
 // Counters in a word, as a power of two.
 uint32_t PerWordLog2(uint32_t counter_bits) {
-  return static_cast<uint32_t>(__builtin_ctz(64 / counter_bits));
+  return internal::LowestOne(64 / counter_bits);
 }
 
 // No overflow: bit_count is at most kMaxFilterBits.

@@ -88,8 +88,8 @@ absl::Status ScalableFilter::AppendLayer() {
   }
   uint64_t capacity = options_.capacity;
   if (!layers_.empty() &&
-      __builtin_mul_overflow(layers_.back().capacity,
-                             uint64_t{options_.expansion}, &capacity)) {
+      internal::MultiplyOverflows(layers_.back().capacity, options_.expansion,
+                                  &capacity)) {
     return absl::InvalidArgumentError("its next layer is too large");
   }
   const auto shape =
@@ -257,8 +257,7 @@ absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
     }
     filter.layers_.push_back(
         {StandardFilter(shape, std::move(bits)), capacity, key_count});
-    if (__builtin_mul_overflow(planned, uint64_t{options.expansion},
-                               &planned)) {
+    if (internal::MultiplyOverflows(planned, options.expansion, &planned)) {
       planned = 0;  // Refuses further layers.
     }
   }

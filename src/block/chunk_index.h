@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "rowbloom/compiler.h"
 #include "rowbloom/digest_secret.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_key.h"
@@ -190,10 +191,7 @@ class ChunkIndex {
   static uint64_t Word(std::string_view bytes, size_t at) {
     uint64_t value;
     std::memcpy(&value, bytes.data() + at, sizeof(value));
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-    value = __builtin_bswap64(value);
-#endif
-    return value;
+    return internal::kIsLittleEndian ? internal::SwapBytes64(value) : value;
   }
   // Find() by whole keys, for a key that has the common prefix.
   Location FindAmong(const StoredKey& key) const;
@@ -246,11 +244,12 @@ class DigestMixer {
     // bits: any two digests are mapped independently of each other if nobody
     // knows the words (Dietzfelbinger 1996). That alone would keep arithmetic
     // progressions; the two shifts and the second product break them up.
-    const unsigned __int128 low =
-        static_cast<unsigned __int128>(multiplier_low_) * digest.value +
-        addend_low_;
-    uint64_t mixed = multiplier_high_ * digest.value +
-                     static_cast<uint64_t>(low >> 64) + addend_high_;
+    const internal::Product low =
+        internal::Multiply(multiplier_low_, digest.value);
+    uint64_t sum;
+    const bool carry = internal::AddOverflows(low.low, addend_low_, &sum);
+    uint64_t mixed =
+        multiplier_high_ * digest.value + low.high + carry + addend_high_;
     mixed ^= mixed >> 32;
     mixed *= 0x9fb21c651e98df25;
     return KeyDigest{mixed ^ mixed >> 32};

@@ -8,6 +8,7 @@
 #include "absl/strings/str_cat.h"
 #include "block/format.h"
 #include "filter/units.h"
+#include "rowbloom/compiler.h"
 #include "rowbloom/version.h"
 #include "util/absl_view.h"
 #include "util/check.h"
@@ -218,7 +219,7 @@ absl::Status CheckIndex(const BlockPlace& place, const ParsedFooter& footer,
                                      next_offset, " runs into the index"));
     }
     next_offset += size;
-    if (__builtin_add_overflow(key_count, descriptor->key_count, &key_count)) {
+    if (internal::AddOverflows(key_count, descriptor->key_count, &key_count)) {
       return DataLossAt(place, at, "key counts exceed 2^64");
     }
   }

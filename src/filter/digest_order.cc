@@ -25,10 +25,13 @@ void DigestList::Grow() { AddBlock(NewBlock()); }
 DigestOrder::DigestOrder(DigestList digests, uint64_t bucket_count,
                          size_t stretch_size)
     : bucket_count_(bucket_count) {
-  // Uses 128 bits, because both numbers may be large.
+  // digests.size() * 2^shift <= stretch_size * bucket_count, for shift > 0, in
+  // 128 bits, because both numbers may be large.
+  const internal::Product limit =
+      internal::Multiply(stretch_size, bucket_count);
   const auto fits = [&](uint32_t shift) {
-    return (static_cast<unsigned __int128>(digests.size()) << shift) <=
-           static_cast<unsigned __int128>(stretch_size) * bucket_count;
+    return shift >= 64 || limit.high >> shift != 0 ||
+           digests.size() <= (limit.high << (64 - shift) | limit.low >> shift);
   };
   while (((bucket_count - 1) >> shift_) > 0 && fits(shift_ + 1)) ++shift_;
   stretches_.resize(StretchOf(bucket_count - 1) + 1);

@@ -24,11 +24,12 @@
 #include <utility>
 #include <vector>
 
+#include "rowbloom/compiler.h"
+
 namespace rowbloom::filter {
 
 inline uint64_t BucketOf(uint64_t digest, uint64_t bucket_count) {
-  return static_cast<uint64_t>(
-      (static_cast<unsigned __int128>(digest) * bucket_count) >> 64);
+  return internal::Multiply(digest, bucket_count).high;
 }
 
 // A list that grows without moving its elements.

@@ -6,6 +6,7 @@
 #include "absl/strings/str_cat.h"
 #include "filter/family.h"
 #include "filter/units.h"
+#include "rowbloom/compiler.h"
 #include "rowbloom/filter.h"
 #include "util/coding.h"
 #include "util/digest.h"
@@ -77,7 +78,7 @@ absl::StatusOr<FilterDescriptor> FilterDescriptor::Parse(std::string_view* in) {
         !util::ReadFixed(in, &descriptor.unit_checksum[i])) {
       return TooShort();
     }
-    if (__builtin_add_overflow(total, descriptor.unit_size_bytes[i], &total)) {
+    if (internal::AddOverflows(total, descriptor.unit_size_bytes[i], &total)) {
       return absl::DataLossError("filter unit sizes exceed 2^64");
     }
   }

@@ -19,12 +19,7 @@
 #include <immintrin.h>
 #endif
 
-// Unrolls loops of few iterations completely.
-#if defined(__clang__)
-#define ROWBLOOM_UNROLL _Pragma("unroll")
-#else
-#define ROWBLOOM_UNROLL _Pragma("GCC unroll 32")
-#endif
+#include "rowbloom/compiler.h"
 
 namespace rowbloom::filter {
 
@@ -33,28 +28,74 @@ namespace {
 constexpr uint32_t kLanes = 4;
 constexpr uint32_t kMaxEquations = 64;
 
+#if ROWBLOOM_GNU
 // May alias words in memory that are written one by one.
 typedef uint64_t Lanes __attribute__((vector_size(32), may_alias));
 typedef int64_t SignedLanes __attribute__((vector_size(32)));
+#else
+// The operations of GNU's vectors that are used here.
+struct alignas(32) Lanes {
+  uint64_t words[kLanes];
+
+  uint64_t& operator[](size_t i) { return words[i]; }
+  uint64_t operator[](size_t i) const { return words[i]; }
+};
+
+template <typename Operation>
+ROWBLOOM_ALWAYS_INLINE Lanes ForEachLane(Operation operation) {
+  return {{operation(0), operation(1), operation(2), operation(3)}};
+}
+
+#define ROWBLOOM_LANES_OPERATOR(op)                                 \
+  ROWBLOOM_ALWAYS_INLINE Lanes operator op(Lanes a, Lanes b) {      \
+    return ForEachLane([&](size_t i) { return a[i] op b[i]; });     \
+  }                                                                 \
+  ROWBLOOM_ALWAYS_INLINE Lanes operator op(Lanes a, uint64_t b) {   \
+    return ForEachLane([&](size_t i) { return a[i] op b; });        \
+  }                                                                 \
+  template <typename Other>                                         \
+  ROWBLOOM_ALWAYS_INLINE Lanes& operator op##=(Lanes& a, Other b) { \
+    return a = a op b;                                              \
+  }
+ROWBLOOM_LANES_OPERATOR(&)
+ROWBLOOM_LANES_OPERATOR(|)
+ROWBLOOM_LANES_OPERATOR(^)
+ROWBLOOM_LANES_OPERATOR(+)
+ROWBLOOM_LANES_OPERATOR(<<)
+ROWBLOOM_LANES_OPERATOR(>>)
+#undef ROWBLOOM_LANES_OPERATOR
+ROWBLOOM_ALWAYS_INLINE Lanes operator~(Lanes a) { return a ^ ~uint64_t{0}; }
+ROWBLOOM_ALWAYS_INLINE Lanes operator-(Lanes a) { return ~a + uint64_t{1}; }
+#endif
 
 // The index of the low one of the two 32-bit halves of a word in memory.
-constexpr uint32_t kLowHalf = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__ ? 1 : 0;
+constexpr uint32_t kLowHalf = internal::kIsLittleEndian ? 0 : 1;
 
 // All ones in the lanes where `plane` has the one bit of `pivot`, or where
 // `pivot` is 0.
-inline __attribute__((always_inline)) Lanes Holds(Lanes plane, Lanes pivot) {
+ROWBLOOM_ALWAYS_INLINE Lanes Holds(Lanes plane, Lanes pivot) {
+#if ROWBLOOM_GNU
   return reinterpret_cast<Lanes>((plane & pivot) == pivot);
+#else
+  return ForEachLane([&](size_t i) {
+    return 0 - uint64_t{(plane[i] & pivot[i]) == pivot[i]};
+  });
+#endif
 }
 
 // All ones in the lanes where `a` is not 0.
-inline __attribute__((always_inline)) Lanes NonZero(Lanes a) {
+ROWBLOOM_ALWAYS_INLINE Lanes NonZero(Lanes a) {
+#if ROWBLOOM_GNU
   return reinterpret_cast<Lanes>(a != Lanes{});
+#else
+  return ForEachLane([&](size_t i) { return 0 - uint64_t{a[i] != 0}; });
+#endif
 }
 
 // `sum`, plus `others` in the lanes where `plane` has the one bit of `pivot`.
 // Where `pivot` is 0, `others` must be 0.
-inline __attribute__((always_inline)) Lanes AddWhere(Lanes plane, Lanes pivot,
-                                                     Lanes others, Lanes sum) {
+ROWBLOOM_ALWAYS_INLINE Lanes AddWhere(Lanes plane, Lanes pivot, Lanes others,
+                                      Lanes sum) {
 #if defined(__AVX512VL__)
   const __m256i wide_sum = reinterpret_cast<__m256i>(sum);
   return reinterpret_cast<Lanes>(_mm256_mask_xor_epi64(
@@ -71,8 +112,7 @@ inline __attribute__((always_inline)) Lanes AddWhere(Lanes plane, Lanes pivot,
 
 // Swaps as one step of Transpose() does, for the words of two Lanes at once.
 template <uint32_t kShift>
-inline __attribute__((always_inline)) void SwapFields(__m512i* first,
-                                                      __m512i* last) {
+ROWBLOOM_ALWAYS_INLINE void SwapFields(__m512i* first, __m512i* last) {
   constexpr uint64_t kLow = ~uint64_t{0} / ((uint64_t{1} << kShift) + 1);
   const __m512i swapped = _mm512_and_si512(
       _mm512_xor_si512(_mm512_srli_epi64(*first, kShift), *last),
@@ -83,7 +123,7 @@ inline __attribute__((always_inline)) void SwapFields(__m512i* first,
 
 // Works as Transpose() for pairs of words in registers.
 template <uint32_t kSize, uint32_t kBits>
-inline __attribute__((always_inline)) void TransposePairs(__m512i* pairs) {
+ROWBLOOM_ALWAYS_INLINE void TransposePairs(__m512i* pairs) {
   static_assert(kSize >= 4);
   ROWBLOOM_UNROLL
   for (uint32_t i = 0; i < kSize / 4; ++i) {
@@ -150,23 +190,21 @@ inline void EquationsToPlanes(Lanes* words) {
 // Eliminates the next kBlock planes together, so that the others are loaded
 // and stored less often.
 template <uint32_t kBlock>
-inline __attribute__((always_inline)) Lanes EliminateBlock(Lanes* planes,
-                                                           uint32_t first,
-                                                           uint32_t plane_count,
-                                                           Lanes equations,
-                                                           Lanes* pivots) {
+ROWBLOOM_ALWAYS_INLINE Lanes EliminateBlock(Lanes* planes, uint32_t first,
+                                            uint32_t plane_count,
+                                            Lanes equations, Lanes* pivots) {
   // A plane takes others[b] where its pivot equation pivot[b] has a 1.
   Lanes pivot[kBlock];
   Lanes others[kBlock];
   const auto add = [&](Lanes plane, uint32_t blocks)
-      __attribute__((always_inline)) {
-    Lanes sum = plane;
-    ROWBLOOM_UNROLL
-    for (uint32_t b = 0; b < blocks; ++b) {
-      sum = AddWhere(plane, pivot[b], others[b], sum);
-    }
-    return sum;
-  };
+                       ROWBLOOM_ALWAYS_INLINE_LAMBDA {
+                         Lanes sum = plane;
+                         ROWBLOOM_UNROLL
+                         for (uint32_t b = 0; b < blocks; ++b) {
+                           sum = AddWhere(plane, pivot[b], others[b], sum);
+                         }
+                         return sum;
+                       };
   ROWBLOOM_UNROLL
   for (uint32_t b = 0; b < kBlock; ++b) {
     const Lanes plane = add(planes[first + b], b);

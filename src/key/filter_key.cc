@@ -7,6 +7,8 @@
 
 #include <cstddef>
 
+#include "rowbloom/compiler.h"
+
 namespace rowbloom {
 
 namespace {
@@ -14,7 +16,7 @@ namespace {
 constexpr size_t kShortSize = 32;
 
 // Out of line, so that DigestBytes() of short bytes saves no registers.
-__attribute__((noinline)) KeyDigest DigestLongBytes(std::string_view bytes) {
+ROWBLOOM_NOINLINE KeyDigest DigestLongBytes(std::string_view bytes) {
   return KeyDigest{XXH3_64bits(bytes.data(), bytes.size())};
 }
 
@@ -23,12 +25,12 @@ __attribute__((noinline)) KeyDigest DigestLongBytes(std::string_view bytes) {
 KeyDigest DigestBytes(std::string_view bytes) {
   const char* const data = bytes.data();
   const size_t size = bytes.size();
-  if (__builtin_expect(size > kShortSize, 0)) return DigestLongBytes(bytes);
+  if (ROWBLOOM_UNLIKELY(size > kShortSize)) return DigestLongBytes(bytes);
   // The compiler keeps of each call what bytes of these sizes need.
-  if (__builtin_expect(size > 16 && size <= kShortSize, 1)) {
+  if (ROWBLOOM_LIKELY(size > 16 && size <= kShortSize)) {
     return KeyDigest{XXH3_64bits(data, size)};
   }
-  if (size > 16) __builtin_unreachable();
+  if (size > 16) ROWBLOOM_UNREACHABLE();
   return KeyDigest{XXH3_64bits(data, size)};
 }
 

@@ -11,6 +11,8 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "rowbloom/compiler.h"
+
 namespace rowbloom::util {
 
 [[noreturn]] inline void CheckFailed(const char* file, int line,
@@ -23,7 +25,7 @@ namespace rowbloom::util {
 }  // namespace rowbloom::util
 
 #define RB_CHECK(condition, message)                                \
-  (__builtin_expect(!(condition), 0)                                \
+  (ROWBLOOM_UNLIKELY(!(condition))                                  \
        ? ::rowbloom::util::CheckFailed(__FILE__, __LINE__, message) \
        : static_cast<void>(0))
 

@@ -14,6 +14,8 @@
 #include <string>
 #include <string_view>
 
+#include "rowbloom/compiler.h"
+
 namespace rowbloom::util {
 
 template <typename T>
@@ -32,37 +34,24 @@ inline void StoreFixed(T value, char* out) {
 
 template <typename T>
 inline T SwapBytes(T value) {
-  if constexpr (sizeof(T) == sizeof(uint64_t)) {
-    return static_cast<T>(__builtin_bswap64(value));
-  } else if constexpr (sizeof(T) == sizeof(uint32_t)) {
-    return static_cast<T>(__builtin_bswap32(value));
-  } else if constexpr (sizeof(T) == sizeof(uint16_t)) {
-    return static_cast<T>(__builtin_bswap16(value));
-  } else {
-    static_assert(sizeof(T) == 1);
-    return value;
-  }
+  return static_cast<T>(
+      rowbloom::internal::SwapBytes64(static_cast<uint64_t>(value)) >>
+      (64 - 8 * sizeof(T)));
 }
-
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-inline constexpr bool kIsLittleEndian = true;
-#else
-inline constexpr bool kIsLittleEndian = false;
-#endif
 
 // In the midst of loops, compilers do not see that a loop over bytes is a load.
 template <typename T>
 inline T LoadFixed(const char* bytes) {
   T value;
   std::memcpy(&value, bytes, sizeof(T));
-  return kIsLittleEndian ? value : SwapBytes(value);
+  return rowbloom::internal::kIsLittleEndian ? value : SwapBytes(value);
 }
 
 template <typename T>
 inline T LoadBigEndian(const char* bytes) {
   T value;
   std::memcpy(&value, bytes, sizeof(T));
-  return kIsLittleEndian ? SwapBytes(value) : value;
+  return rowbloom::internal::kIsLittleEndian ? SwapBytes(value) : value;
 }
 
 template <typename T>

@@ -17,12 +17,13 @@
 //
 // In a child of fork() the guards of the parent's other threads have ended.
 //
-// Where the system has membarrier(2), a guard does not order its own store
-// before the loads that follow: that would stop the processor from overlapping
-// the cache misses of one lookup with those of the next. Instead, a thread that
-// asks whether an epoch has passed makes the processors of all threads do it at
-// that time. If a seccomp filter that is set later denies membarrier(2), no
-// epoch passes any more: guards that have begun could not be seen.
+// Where the system has a barrier for all threads (membarrier(2)), a guard does
+// not order its own store before the loads that follow: that would stop the
+// processor from overlapping the cache misses of one lookup with those of the
+// next. Instead, a thread that asks whether an epoch has passed makes the
+// processors of all threads do it at that time. If a seccomp filter that is set
+// later denies membarrier(2), no epoch passes any more: guards that have begun
+// could not be seen.
 
 #ifndef ROWBLOOM_UTIL_EPOCH_H_
 #define ROWBLOOM_UTIL_EPOCH_H_
@@ -31,6 +32,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rowbloom/compiler.h"
 #include "rowbloom/export.h"
 #include "util/check.h"
 
@@ -58,10 +60,10 @@ struct alignas(64) ThreadRecord {
 namespace internal {
 // The shared library exports what the inline functions below use, since
 // rowbloom::hfile uses them.
-// `__thread` says that it needs no initialization. An inline variable would be
-// one for all copies of the library in a process (STB_GNU_UNIQUE), two plugins
-// for example, each of which has its own list of records.
-ROWBLOOM_EXPORT extern __thread ThreadRecord* thread_record;
+// An inline variable would be one for all copies of the library in a process
+// (STB_GNU_UNIQUE), two plugins for example, each of which has its own list of
+// records.
+ROWBLOOM_EXPORT extern ROWBLOOM_THREAD_LOCAL ThreadRecord* thread_record;
 extern std::atomic<ThreadRecord*> all_records;
 ROWBLOOM_EXPORT ThreadRecord* AcquireThreadRecord();
 }  // namespace internal

@@ -19,6 +19,7 @@
 #include <memory>
 #include <string_view>
 
+#include "rowbloom/compiler.h"
 #include "util/coding.h"
 
 namespace rowbloom::util {
@@ -60,7 +61,7 @@ class LastBytes {
   static constexpr size_t kMaxByWords = 64;
 
   // Does not keep the bytes.
-  __attribute__((noinline)) void Grow(size_t size) {
+  ROWBLOOM_NOINLINE void Grow(size_t size) {
     capacity_ = std::max(size, 2 * capacity_);
     bytes_.reset(new char[capacity_]);
   }

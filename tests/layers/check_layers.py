@@ -35,7 +35,7 @@ SYSTEM = re.compile(
     r"|[a-z]*intrin)\.h")
 KERNEL_SOURCE = re.compile(r".*_(portable|sse42|avx2|avx512|neon)\.cc")
 KERNEL_HEADER = re.compile(
-    r"(.*_(kernel|lookup|solver)|gf2_lanes|filter_state)\.h")
+    r"(.*_(kernel|lookup|solver)|gf2_lanes|filter_state|compiler|export)\.h")
 
 SPDX = "SPDX-License-Identifier: Apache-2.0"
 SPDX_NAMES = re.compile(

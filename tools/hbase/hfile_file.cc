@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "absl/strings/match.h"
+#include "rowbloom/compiler.h"
 #include "rowbloom/hfile.h"
 #include "tools/formats/filter_file.h"
 #include "tools/formats/paths.h"
@@ -26,8 +27,7 @@ namespace {
 double FillOf(std::string_view bits) {
   uint64_t set = 0;
   for (const char byte : bits) {
-    set += static_cast<uint64_t>(
-        __builtin_popcount(static_cast<unsigned char>(byte)));
+    set += internal::CountOnes(static_cast<unsigned char>(byte));
   }
   return static_cast<double>(set) / (8 * static_cast<double>(bits.size()));
 }

@@ -92,13 +92,13 @@ absl::Status Parse(const FilterDescriptor& descriptor, Kernel kernel,
 BlockedBloomKernel BlockedBloomKernelFor(
     Kernel kernel, [[maybe_unused]] uint32_t probe_count) {
   switch (ConcreteKernel(kernel)) {
-#if defined(__x86_64__)
+#if ROWBLOOM_X86_KERNELS
     case Kernel::kSse42:
       return Sse42BlockedBloomKernel(probe_count);
     case Kernel::kAvx2:
     case Kernel::kAvx512:
       return Avx2BlockedBloomKernel(probe_count);
-#elif defined(__AARCH64EL__)
+#elif ROWBLOOM_ARM_KERNELS
     case Kernel::kNeon:
       return NeonBlockedBloomKernel(probe_count);
 #endif

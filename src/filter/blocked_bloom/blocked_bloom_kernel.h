@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rowbloom/compiler.h"
 #include "rowbloom/filter_state.h"
 
 namespace rowbloom::filter {
@@ -52,10 +53,10 @@ struct BlockedBloomKernel {
 
 // Kernels for `probe_count` from 1 to kMaxProbeCount.
 BlockedBloomKernel PortableBlockedBloomKernel();
-#if defined(__x86_64__)
+#if ROWBLOOM_X86_KERNELS
 BlockedBloomKernel Sse42BlockedBloomKernel(uint32_t probe_count);
 BlockedBloomKernel Avx2BlockedBloomKernel(uint32_t probe_count);
-#elif defined(__AARCH64EL__)
+#elif ROWBLOOM_ARM_KERNELS
 BlockedBloomKernel NeonBlockedBloomKernel(uint32_t probe_count);
 #endif
 

@@ -19,8 +19,7 @@ namespace rowbloom::filter {
 namespace {
 
 inline uint64_t LineOf(uint64_t digest, uint64_t line_count) {
-  return static_cast<uint64_t>(
-      static_cast<unsigned __int128>(digest) * line_count >> 64);
+  return internal::Multiply(digest, line_count).high;
 }
 
 inline uint64_t SecondRound(uint64_t g) {
@@ -64,8 +63,7 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
     for (size_t i = 0; i < size; ++i) {
       lines[i] = state.unit[0] +
                  LineOf(digests[begin + i], state.slot_count) * kLineSize;
-      // The second-level cache can wait for more lines at a time.
-      __builtin_prefetch(lines[i], 0, 1);
+      internal::PrefetchFar(lines[i]);
     }
     for (size_t i = 0; i < size; ++i) {
       may_contain[begin + i] = Ops::TestLine(
@@ -75,8 +73,8 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
 }
 
 inline void Prefetch(const FilterState& state, uint64_t digest) {
-  __builtin_prefetch(
-      state.unit[0] + LineOf(digest, state.slot_count) * kLineSize, 0, 1);
+  internal::PrefetchFar(state.unit[0] +
+                        LineOf(digest, state.slot_count) * kLineSize);
 }
 
 using BlockedBloomAdd = decltype(BlockedBloomKernel::add);

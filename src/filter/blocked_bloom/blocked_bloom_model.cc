@@ -34,11 +34,11 @@ double OneRoundFpr(double keys, double line_count, uint32_t probe_count) {
   for (uint32_t subset = 1; subset < 1u << probe_count; ++subset) {
     double hit = 0;  // P(a key in the line sets a bit of the subset).
     for (const uint32_t probes : shared) {
-      hit += (1 - all_miss[__builtin_popcount(subset & probes)]) / kSectors;
+      hit += (1 - all_miss[internal::CountOnes(subset & probes)]) / kSectors;
     }
     // The probability that the subset is empty, less 1: all signs add up to 0.
     const double empty = std::expm1(keys * std::log1p(-hit / line_count));
-    rate += __builtin_popcount(subset) % 2 == 0 ? empty : -empty;
+    rate += internal::CountOnes(subset) % 2 == 0 ? empty : -empty;
   }
   return std::max(0.0, rate);
 }

@@ -16,6 +16,7 @@
 #include "filter/compact/compact_kernel.h"
 #include "filter/compact/compact_layout.h"
 #include "filter/digest_order.h"
+#include "rowbloom/compiler.h"
 #include "util/check.h"
 #include "util/coding.h"
 
@@ -437,14 +438,14 @@ constexpr FilterCutter kCutter = {StepCount, Cut, CopyUnit};
 
 CompactKernel CompactKernelFor(Kernel kernel) {
   switch (ConcreteKernel(kernel)) {
-#if defined(__x86_64__)
+#if ROWBLOOM_X86_KERNELS
     case Kernel::kSse42:
       return Sse42CompactKernel();
     case Kernel::kAvx2:
       return Avx2CompactKernel();
     case Kernel::kAvx512:
       return Avx512CompactKernel();
-#elif defined(__AARCH64EL__)
+#elif ROWBLOOM_ARM_KERNELS
     case Kernel::kNeon:
       return NeonCompactKernel();
 #endif

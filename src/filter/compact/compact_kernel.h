@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rowbloom/compiler.h"
 #include "rowbloom/filter_state.h"
 
 namespace rowbloom::filter {
@@ -51,9 +52,9 @@ constexpr uint64_t kFingerprintMultiplier = 0xbb67ae8584caa73bu;
 // 64 bits that depend on all bits of both. With the seed of the equations it is
 // a key's equation.
 inline uint64_t Mix64(uint64_t digest, uint64_t seed) {
-  const unsigned __int128 product =
-      static_cast<unsigned __int128>(digest ^ seed) * kMixMultiplier;
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
+  const internal::Product product =
+      internal::Multiply(digest ^ seed, kMixMultiplier);
+  return product.low ^ product.high;
 }
 
 // A key's fingerprint, derived from its equation.
@@ -127,11 +128,11 @@ struct CompactKernel {
 };
 
 CompactKernel PortableCompactKernel();
-#if defined(__x86_64__)
+#if ROWBLOOM_X86_KERNELS
 CompactKernel Sse42CompactKernel();
 CompactKernel Avx2CompactKernel();
 CompactKernel Avx512CompactKernel();
-#elif defined(__AARCH64EL__)
+#elif ROWBLOOM_ARM_KERNELS
 CompactKernel NeonCompactKernel();
 #endif
 

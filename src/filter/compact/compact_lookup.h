@@ -30,10 +30,8 @@ struct Place {
 };
 
 inline Place PlaceOf(uint64_t digest, uint64_t homes) {
-  const unsigned __int128 product =
-      static_cast<unsigned __int128>(digest) * homes;
-  return {static_cast<uint64_t>(product >> 64),
-          static_cast<uint32_t>(static_cast<uint64_t>(product) >> 56)};
+  const internal::Product product = internal::Multiply(digest, homes);
+  return {product.high, static_cast<uint32_t>(product.low >> 56)};
 }
 
 // True if a key at this place is in the next layer.
@@ -54,9 +52,10 @@ inline const char* PartialStripe(const FilterState& state, uint64_t stripe) {
 }
 
 template <typename Ops>
-inline __attribute__((always_inline)) bool MatchesPartialUnit(
-    const FilterState& state, uint64_t stripe, uint64_t equation,
-    uint32_t fingerprint) {
+ROWBLOOM_ALWAYS_INLINE bool MatchesPartialUnit(const FilterState& state,
+                                               uint64_t stripe,
+                                               uint64_t equation,
+                                               uint32_t fingerprint) {
   const uint64_t lean = state.detail[kLeanPlanes];
   const uint64_t rich_stripes = state.detail[kRichStripes];
   const uint64_t planes = lean + (stripe + 1 < rich_stripes);
@@ -84,7 +83,7 @@ inline bool MatchesUnits(const FilterState& state, uint64_t stripe,
   const uint32_t full = static_cast<uint32_t>(state.detail[kFullUnits]);
   uint32_t fingerprint = Fingerprint32(equation) >> (kUnitPlanes * first_unit);
   // Unrolled, it would save registers in each lookup.
-#pragma GCC unroll 1
+  ROWBLOOM_DO_NOT_UNROLL
   for (uint32_t u = first_unit; u < full; ++u) {
     if (!MatchesFullUnit<Ops>(state, u, stripe, equation, fingerprint)) {
       return false;
@@ -97,8 +96,8 @@ inline bool MatchesUnits(const FilterState& state, uint64_t stripe,
 
 // Looks up a key that is not in layer 0.
 template <typename Ops>
-__attribute__((noinline)) bool MayContainBumped(const FilterState& state,
-                                                uint64_t digest) {
+ROWBLOOM_NOINLINE bool MayContainBumped(const FilterState& state,
+                                        uint64_t digest) {
   for (uint32_t i = kLayer1Stripe; i < kLayer1Stripe + 2 * (kMaxLayers - 1);
        i += 2) {
     const uint64_t homes = state.detail[i + 1];
@@ -134,7 +133,7 @@ inline bool MatchesFirstUnits(const FilterState& state, uint64_t stripe,
 template <typename Ops, uint32_t kUnits>
 bool MayContain(const FilterState& state, uint64_t digest) {
   const Place place = PlaceOf(digest, state.slot_count);
-  if (__builtin_expect(IsBumped(state, place.stripe, place.position), 0)) {
+  if (ROWBLOOM_UNLIKELY(IsBumped(state, place.stripe, place.position))) {
     return MayContainBumped<Ops>(state, digest);
   }
   const uint64_t equation = Mix64(digest, state.parameter);
@@ -148,17 +147,15 @@ bool MayContain(const FilterState& state, uint64_t digest) {
 
 // GCC takes a function that only prefetches for one without effect, and may
 // drop its calls unless it is always inlined.
-#define ROWBLOOM_PREFETCHES inline __attribute__((always_inline))
 
-// Prefetches two stripes. The second-level cache can wait for more lines at a
-// time.
-ROWBLOOM_PREFETCHES void PrefetchStripes(const char* home) {
-  __builtin_prefetch(home, 0, 1);
-  __builtin_prefetch(home + 2 * kFullStripeSize - 1, 0, 1);
+// Prefetches two stripes.
+ROWBLOOM_ALWAYS_INLINE void PrefetchStripes(const char* home) {
+  internal::PrefetchFar(home);
+  internal::PrefetchFar(home + 2 * kFullStripeSize - 1);
 }
 
-ROWBLOOM_PREFETCHES void PrefetchUnit(const FilterState& state, uint32_t u,
-                                      uint64_t stripe) {
+ROWBLOOM_ALWAYS_INLINE void PrefetchUnit(const FilterState& state, uint32_t u,
+                                         uint64_t stripe) {
   if (u < state.detail[kFullUnits]) {
     PrefetchStripes(state.unit[u] + stripe * kFullStripeSize);
   } else if (u < state.unit_count) {
@@ -167,13 +164,11 @@ ROWBLOOM_PREFETCHES void PrefetchUnit(const FilterState& state, uint32_t u,
 }
 
 // Prefetches a home's code and its window in the first unit.
-ROWBLOOM_PREFETCHES void PrefetchHome(const FilterState& state,
-                                      uint64_t stripe) {
-  __builtin_prefetch(state.metadata + stripe / 4, 0, 1);
+ROWBLOOM_ALWAYS_INLINE void PrefetchHome(const FilterState& state,
+                                         uint64_t stripe) {
+  internal::PrefetchFar(state.metadata + stripe / 4);
   PrefetchUnit(state, 0, stripe);
 }
-
-#undef ROWBLOOM_PREFETCHES
 
 template <uint32_t kUnits>
 void Prefetch(const FilterState& state, uint64_t digest) {
@@ -186,7 +181,7 @@ void Prefetch(const FilterState& state, uint64_t digest) {
 template <typename Function>
 inline void ForEachBit(uint32_t bits, const Function& function) {
   for (; bits != 0; bits &= bits - 1) {
-    function(static_cast<uint32_t>(__builtin_ctz(bits)));
+    function(internal::LowestOne(bits));
   }
 }
 

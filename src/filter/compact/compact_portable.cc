@@ -27,7 +27,7 @@ struct PortableOps {
           (Load32(home + kPlaneSize * c) & static_cast<uint32_t>(equation)) ^
           (Load32(next + kPlaneSize * c) &
            static_cast<uint32_t>(equation >> 32));
-      parities |= static_cast<uint32_t>(__builtin_parity(slots)) << c;
+      parities |= internal::Parity(slots) << c;
     }
     return parities;
   }

@@ -78,14 +78,6 @@ inline uint32_t PositionInHome(uint64_t digest, uint64_t homes) {
   return static_cast<uint32_t>((digest * homes) >> 56);
 }
 
-inline uint32_t Ones(uint64_t word) {
-  return static_cast<uint32_t>(__builtin_popcountll(word));
-}
-
-inline uint32_t LowestOne(uint64_t word) {
-  return static_cast<uint32_t>(__builtin_ctzll(word));
-}
-
 // In the last layer, the keys that a strand's end leaves out are lost.
 inline uint32_t StrandCount(uint32_t home_count, bool last_layer) {
   const uint32_t least =
@@ -95,9 +87,9 @@ inline uint32_t StrandCount(uint32_t home_count, bool last_layer) {
 }
 
 // Parts of the words of Lanes.
-typedef uint8_t Part8 __attribute__((may_alias));
-typedef uint16_t Part16 __attribute__((may_alias));
-typedef uint32_t Part32 __attribute__((may_alias));
+typedef uint8_t ROWBLOOM_MAY_ALIAS Part8;
+typedef uint16_t ROWBLOOM_MAY_ALIAS Part16;
+typedef uint32_t ROWBLOOM_MAY_ALIAS Part32;
 
 template <uint32_t kBits>
 struct PartOf;
@@ -251,7 +243,7 @@ uint64_t GroupSolver<kSideBits>::LoadEquations(uint32_t k, uint64_t carried) {
     group_.codes[home] = 0;
     return carried;
   }
-  const int old_equations = static_cast<int>(Ones(carried));
+  const int old_equations = static_cast<int>(internal::CountOnes(carried));
   uint32_t code = steps_[s.step].least_code[k];
   int limit = CarriedLimit(s);
   const int most = static_cast<int>(kStripeSlots) + limit - old_equations;
@@ -272,7 +264,7 @@ uint64_t GroupSolver<kSideBits>::LoadEquations(uint32_t k, uint64_t carried) {
   Side* const side =
       reinterpret_cast<Side*>(planes_ + 2 * kStripeSlots) + 64 / kSideBits * k;
   const auto write = [&](uint64_t digest) {
-    const uint32_t equation = LowestOne(~equations);
+    const uint32_t equation = internal::LowestOne(~equations);
     const uint64_t coefficients = Mix64(digest, group_.seed);
     home_half[kPartOfEquation<32>.at[equation]] =
         static_cast<uint32_t>(coefficients);
@@ -406,8 +398,8 @@ void GroupSolver<kSideBits>::StorePivots(uint32_t active, Step* step) const {
     if ((active >> k & 1) == 0) continue;
     for (uint32_t i = 0; i < kStripeSlots; ++i) {
       const uint64_t pivot = pivots_[i][k];
-      step->pivot_equation[k][i] =
-          static_cast<uint8_t>(pivot == 0 ? kMaxEquations : LowestOne(pivot));
+      step->pivot_equation[k][i] = static_cast<uint8_t>(
+          pivot == 0 ? kMaxEquations : internal::LowestOne(pivot));
     }
   }
 #endif
@@ -420,7 +412,7 @@ void GroupSolver<kSideBits>::Settle(uint32_t k, uint64_t rest,
   Strand& s = strands_[k];
   constexpr uint32_t kMost = kMaxCarriedNearLayerEnd[0] + kRankSlack;
   const uint32_t limit = IsLastStep(s) ? 0 : kMost;
-  if (contradictions != 0 || Ones(rest) > limit) {
+  if (contradictions != 0 || internal::CountOnes(rest) > limit) {
     GoBack(k, contradictions != 0);
     return;
   }
@@ -617,8 +609,10 @@ inline Lanes IfTopBit(Lanes test, uint64_t a) {
   return reinterpret_cast<Lanes>(_mm256_blendv_pd(
       _mm256_setzero_pd(), reinterpret_cast<__m256d>(Lanes{} + a),
       reinterpret_cast<__m256d>(test)));
-#else
+#elif ROWBLOOM_GNU
   return a & reinterpret_cast<Lanes>(reinterpret_cast<SignedLanes>(test) < 0);
+#else
+  return ForEachLane([&](size_t i) { return test[i] >> 63 == 0 ? 0 : a; });
 #endif
 }
 

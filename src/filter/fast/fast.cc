@@ -103,7 +103,7 @@ uint32_t FastPlanesFor(double bits_per_key) {
 
 FastKernel FastKernelFor(Kernel kernel, uint32_t planes) {
   switch (ConcreteKernel(kernel)) {
-#if defined(__x86_64__)
+#if ROWBLOOM_X86_KERNELS
     case Kernel::kSse42:
       return Sse42FastKernel(planes);
     case Kernel::kAvx2:
@@ -113,7 +113,7 @@ FastKernel FastKernelFor(Kernel kernel, uint32_t planes) {
       avx512.solve = SolveFastLinesByAvx512;
       return avx512;
     }
-#elif defined(__AARCH64EL__)
+#elif ROWBLOOM_ARM_KERNELS
     case Kernel::kNeon:
       return NeonFastKernel(planes);
 #endif

@@ -31,6 +31,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "rowbloom/compiler.h"
 #include "rowbloom/filter_state.h"
 
 namespace rowbloom::filter {
@@ -107,10 +108,9 @@ struct FastEquation {
 };
 
 inline FastEquation FastEquationOf(uint64_t digest, uint32_t planes) {
-  const unsigned __int128 product =
-      static_cast<unsigned __int128>(digest) * kFastMultiplier;
-  const uint64_t low = static_cast<uint64_t>(product);
-  const uint64_t equation = low ^ static_cast<uint64_t>(product >> 64);
+  const internal::Product product = internal::Multiply(digest, kFastMultiplier);
+  const uint64_t low = product.low;
+  const uint64_t equation = low ^ product.high;
   return {
       planes == 8 ? equation >> 1 : equation,
       planes >= 8 ? 0 : low >> kFastSparseShift & (FastSparseSlots(planes) - 1),
@@ -132,12 +132,12 @@ struct FastKernel {
 
 // For `planes` that FastPlanesAreValid.
 FastKernel PortableFastKernel(uint32_t planes);
-#if defined(__x86_64__)
+#if ROWBLOOM_X86_KERNELS
 FastKernel Sse42FastKernel(uint32_t planes);
 FastKernel Avx2FastKernel(uint32_t planes);
 // Works as FastKernel::solve; its lookups would be those of AVX2.
 void SolveFastLinesByAvx512(FastLines* lines);
-#elif defined(__AARCH64EL__)
+#elif ROWBLOOM_ARM_KERNELS
 FastKernel NeonFastKernel(uint32_t planes);
 #endif
 

@@ -28,10 +28,8 @@ struct FastPlace {
 };
 
 inline FastPlace FastPlaceOf(uint64_t digest, uint64_t line_count) {
-  const unsigned __int128 product =
-      static_cast<unsigned __int128>(digest) * line_count;
-  return {static_cast<uint64_t>(product >> 64),
-          static_cast<uint32_t>(static_cast<uint64_t>(product) >> 57)};
+  const internal::Product product = internal::Multiply(digest, line_count);
+  return {product.high, static_cast<uint32_t>(product.low >> 57)};
 }
 
 // The XOR of the first kGroups groups of kPlanes bits, in the lowest kPlanes
@@ -90,10 +88,9 @@ inline uint32_t FastThreshold(const char* line) {
 
 // Looks up a key that is not stored in its home.
 template <typename Ops, uint32_t kPlanes>
-__attribute__((noinline)) bool FastMayContainCarried(const FilterState& state,
-                                                     uint64_t line,
-                                                     uint32_t threshold,
-                                                     uint64_t digest) {
+ROWBLOOM_NOINLINE bool FastMayContainCarried(const FilterState& state,
+                                             uint64_t line, uint32_t threshold,
+                                             uint64_t digest) {
   if (threshold > kFastMaxThreshold) return true;
   const uint64_t next = line + 1 == state.slot_count ? 0 : line + 1;
   return FastMatches<Ops, kPlanes>(state.unit[0] + next * kFastLineSize,
@@ -105,7 +102,7 @@ inline bool FastMayContainAt(const FilterState& state, const FastPlace& place,
                              uint64_t digest) {
   const char* line = state.unit[0] + place.line * kFastLineSize;
   const uint32_t threshold = FastThreshold<Ops, kPlanes>(line);
-  if (__builtin_expect(place.position < threshold, 0)) {
+  if (ROWBLOOM_UNLIKELY(place.position < threshold)) {
     return FastMayContainCarried<Ops, kPlanes>(state, place.line, threshold,
                                                digest);
   }
@@ -127,7 +124,7 @@ void FastMayContainBatch(const FilterState& state, const uint64_t* digests,
     const size_t size = count - begin < kBatch ? count - begin : kBatch;
     for (size_t i = 0; i < size; ++i) {
       places[i] = FastPlaceOf(digests[begin + i], state.slot_count);
-      __builtin_prefetch(state.unit[0] + places[i].line * kFastLineSize, 0, 1);
+      internal::PrefetchFar(state.unit[0] + places[i].line * kFastLineSize);
     }
     for (size_t i = 0; i < size; ++i) {
       may_contain[begin + i] =
@@ -138,7 +135,7 @@ void FastMayContainBatch(const FilterState& state, const uint64_t* digests,
 
 inline void FastPrefetch(const FilterState& state, uint64_t digest) {
   const uint64_t line = FastPlaceOf(digest, state.slot_count).line;
-  __builtin_prefetch(state.unit[0] + line * kFastLineSize, 0, 1);
+  internal::PrefetchFar(state.unit[0] + line * kFastLineSize);
 }
 
 template <typename Ops, uint32_t kPlanes>

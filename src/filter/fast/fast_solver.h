@@ -25,16 +25,11 @@ constexpr uint32_t kMaxSparseBytes = kMaxSparseSlots / 8 * kFastMinPlanes;
 inline uint64_t LoadWord(const void* bytes) {
   uint64_t word;
   memcpy(&word, bytes, sizeof(word));
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  word = __builtin_bswap64(word);
-#endif
-  return word;
+  return internal::kIsLittleEndian ? word : internal::SwapBytes64(word);
 }
 
 inline void StoreWord(uint64_t word, void* bytes) {
-#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
-  word = __builtin_bswap64(word);
-#endif
+  if (!internal::kIsLittleEndian) word = internal::SwapBytes64(word);
   memcpy(bytes, &word, sizeof(word));
 }
 
@@ -95,8 +90,8 @@ class FastSolver {
   // Both return the number of equations to solve. Not inlined, so that their
   // loops have all registers.
   template <uint32_t kBytes>
-  __attribute__((noinline)) uint32_t LoadEquations(uint32_t k);
-  __attribute__((noinline)) uint32_t LoadEquationsWithSparseSlots(uint32_t k);
+  ROWBLOOM_NOINLINE uint32_t LoadEquations(uint32_t k);
+  ROWBLOOM_NOINLINE uint32_t LoadEquationsWithSparseSlots(uint32_t k);
   void LoadSides();
   void FindContradictions(Lanes rest);
   template <uint32_t kCount>
@@ -199,8 +194,7 @@ void FastSolver::FindContradictions(Lanes rest) {
   for (uint32_t k = 0; k < kLanes; ++k) {
     for (uint64_t equations = wrong[k]; equations != 0;
          equations &= equations - 1) {
-      const uint32_t equation =
-          static_cast<uint32_t>(__builtin_ctzll(equations));
+      const uint32_t equation = internal::LowestOne(equations);
       AddContradicted(k, planes_ >= 8 ? equation : given_[k][equation]);
     }
   }
@@ -269,8 +263,7 @@ void FastSolver::FillSparseSlots(uint32_t k) {
       for (uint32_t i = 0; i < 8; ++i) {
         const SparsePivot& pivot = sparse_[k][slot + i];
         const uint64_t side = pivot.fingerprint >> c;
-        const uint64_t sum =
-            static_cast<uint64_t>(__builtin_parityll(pivot.equation & dense));
+        const uint64_t sum = internal::Parity(pivot.equation & dense);
         byte |= ((side ^ sum) & 1) << i;
       }
       *out++ = static_cast<char>(byte);

@@ -20,6 +20,7 @@
 
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/compiler.h"
 #include "rowbloom/export.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
@@ -53,7 +54,7 @@ class BitArray {
     return was_clear;
   }
   void Prefetch(uint64_t i) const {
-    __builtin_prefetch(&words_[static_cast<size_t>(i / 64)]);
+    internal::PrefetchToRead(&words_[static_cast<size_t>(i / 64)]);
   }
 
   // The number of set bits; O(bit_count).

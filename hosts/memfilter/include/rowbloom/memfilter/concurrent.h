@@ -26,6 +26,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/compiler.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/probes.h"
@@ -87,28 +88,19 @@ class ConcurrentFilter {
       const uint64_t position = probes.Next();
       const uint64_t bit = uint64_t{1} << (position % 64);
       uint64_t* word = words + position / 64;
-      changed |= (__atomic_load_n(word, __ATOMIC_RELAXED) & bit) == 0;
-      __atomic_fetch_or(word, bit, __ATOMIC_RELAXED);
+      changed |= (internal::LoadRelaxed(word) & bit) == 0;
+      internal::OrRelaxed(word, bit);
     }
     return changed;
   }
   void PrefetchToAdd(KeyDigest digest) const {
     BloomProbes probes(digest, shape().bit_count);
     for (uint32_t i = 0; i < shape().probe_count; ++i) {
-      PrefetchWord(probes.Next() / 64);
+      internal::PrefetchToWrite(AddressOf(probes.Next() / 64));
     }
   }
-  // Prefetches to write. Compilers prefetch to read unless they may assume this
-  // instruction, which all 64-bit x86 processors have or ignore.
-  void PrefetchWord(uint64_t i) const {
-#if defined(__x86_64__)
-    asm("prefetchw %0" : : "m"(*AddressOf(i)));
-#else
-    __builtin_prefetch(AddressOf(i), 1);
-#endif
-  }
   uint64_t Word(uint64_t i) const {
-    return __atomic_load_n(AddressOf(i), __ATOMIC_RELAXED);
+    return internal::LoadRelaxed(AddressOf(i));
   }
   const uint64_t* AddressOf(uint64_t i) const {
     return filter_.bits_.data() + i;

@@ -32,6 +32,7 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
+#include "rowbloom/compiler.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 #include "rowbloom/memfilter/bit_array.h"
@@ -110,7 +111,7 @@ class CountingFilter {
            options_.counter_bits;
   }
   void Prefetch(uint64_t i) const {
-    __builtin_prefetch(counters_.data() + WordOf(i));
+    internal::PrefetchToRead(counters_.data() + WordOf(i));
   }
   void Increment(uint64_t i);
   bool Decrement(uint64_t i);

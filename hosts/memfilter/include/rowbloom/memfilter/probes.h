@@ -19,6 +19,7 @@
 
 #include <cstdint>
 
+#include "rowbloom/compiler.h"
 #include "rowbloom/export.h"
 #include "rowbloom/filter_key.h"
 
@@ -31,8 +32,7 @@ class BloomProbes {
       : at_(digest.value), step_(Step(digest.value)), bit_count_(bit_count) {}
 
   uint64_t Next() {
-    const uint64_t position =
-        static_cast<uint64_t>(static_cast<Uint128>(at_) * bit_count_ >> 64);
+    const uint64_t position = internal::Multiply(at_, bit_count_).high;
     at_ += step_;
     bend_ += kBend;
     step_ += bend_;
@@ -40,16 +40,14 @@ class BloomProbes {
   }
 
  private:
-  __extension__ using Uint128 = unsigned __int128;  // No warning if pedantic.
-
   // Both are odd, from the fractional bits of the square roots of 5 and of 7.
   static constexpr uint64_t kStepMultiplier = 0x3c6ef372fe94f82bu;
   static constexpr uint64_t kBend = 0xa54ff53a5f1d36f1u;
 
   static uint64_t Step(uint64_t digest) {
-    const Uint128 product = static_cast<Uint128>(digest) * kStepMultiplier;
-    return static_cast<uint64_t>(product) ^
-           static_cast<uint64_t>(product >> 64);
+    const internal::Product product =
+        internal::Multiply(digest, kStepMultiplier);
+    return product.low ^ product.high;
   }
 
   uint64_t at_ = 0;
