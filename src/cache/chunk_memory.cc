@@ -2,13 +2,11 @@
 
 #include "cache/chunk_memory.h"
 
-#include <sys/mman.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <iterator>
 #include <new>
 
+#include "platform/platform.h"
 #include "util/check.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -47,25 +45,11 @@ void Allow([[maybe_unused]] const char* bytes, [[maybe_unused]] size_t size) {
 #endif
 }
 
-// Maps a slab on a boundary of its size; nullptr if there is no memory.
-char* MapSlab(size_t size) {
-  void* const mapped = mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE,
-                            MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (mapped == MAP_FAILED) return nullptr;
-  char* const begin = static_cast<char*>(mapped);
-  const size_t before =
-      (size - reinterpret_cast<uintptr_t>(begin) % size) % size;
-  if (before > 0) munmap(begin, before);
-  munmap(begin + before + size, size - before);
-  return begin + before;
-}
-
 }  // namespace
 
 ChunkMemory::ChunkMemory(bool uses_huge_pages)
     : uses_huge_pages_(uses_huge_pages),
-      page_bytes_(
-          std::max(kMinPageBytes, static_cast<size_t>(sysconf(_SC_PAGESIZE)))) {
+      page_bytes_(std::max(kMinPageBytes, platform::PageBytes())) {
   RB_CHECK(kSlabBytes % page_bytes_ == 0,
            "pages of this system do not divide 2 MiB");
 }
@@ -75,7 +59,7 @@ ChunkMemory::~ChunkMemory() {
            "a FilterCache is destroyed before a chunk that lies in it");
   for (const auto& [bytes, slab] : slabs_) {
     Allow(bytes, kSlabBytes);
-    munmap(bytes, kSlabBytes);
+    platform::Unmap(bytes, kSlabBytes);
   }
 }
 
@@ -124,15 +108,13 @@ void ChunkMemory::RemoveRun(char* run, size_t size_bytes) {
 }
 
 bool ChunkMemory::AddSlab() {
-  char* const bytes = MapSlab(kSlabBytes);
+  char* const bytes = platform::MapAligned(kSlabBytes);
   if (bytes == nullptr) return false;
   Slab& slab = slabs_[bytes];
-  if (uses_huge_pages_ && madvise(bytes, kSlabBytes, MADV_HUGEPAGE) == 0) {
+  if (platform::UseHugePages(bytes, kSlabBytes, uses_huge_pages_)) {
     // The first touch makes all of it resident.
     slab.resident.set();
     resident_pages_ += kSlabBytes / page_bytes_;
-  } else {
-    madvise(bytes, kSlabBytes, MADV_NOHUGEPAGE);
   }
   Forbid(bytes, kSlabBytes);
   AddRun(bytes, kSlabBytes);
@@ -212,13 +194,13 @@ void ChunkMemory::GiveBack(char* run, size_t size_bytes) {
   resident_pages_ -= ResidentPages(slab, run, size_bytes);
   if (size_bytes == kSlabBytes) {
     Allow(run, kSlabBytes);
-    munmap(run, kSlabBytes);
+    platform::Unmap(run, kSlabBytes);
     slabs_.erase(slab);
     return;
   }
   const auto [first, end] = WholePages(slab->first, run, size_bytes);
-  madvise(slab->first + first * page_bytes_, (end - first) * page_bytes_,
-          MADV_DONTNEED);
+  platform::GiveBack(slab->first + first * page_bytes_,
+                     (end - first) * page_bytes_);
   for (size_t page = first; page < end; ++page) {
     slab->second.resident[page] = false;
   }

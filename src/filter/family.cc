@@ -8,6 +8,8 @@
 #include "filter/blocked_bloom/blocked_bloom.h"
 #include "filter/compact/compact.h"
 #include "filter/fast/fast.h"
+#include "platform/platform.h"
+#include "rowbloom/compiler.h"
 
 namespace rowbloom {
 
@@ -93,29 +95,19 @@ std::string_view KernelName(Kernel kernel) {
   return "unknown";
 }
 
-// Asks for all sets that src/CMakeLists.txt compiles a kernel for: those that a
-// kernel's name leaves out came before the one that it says, or with it.
 bool KernelAvailable(Kernel kernel) {
   switch (kernel) {
     case Kernel::kBest:
     case Kernel::kPortable:
       return true;
-#if defined(__x86_64__)
+#if ROWBLOOM_X86_KERNELS
     case Kernel::kSse42:
-      return __builtin_cpu_supports("sse4.2") &&
-             __builtin_cpu_supports("ssse3") &&
-             __builtin_cpu_supports("popcnt");
+      return platform::Cpu().sse42;
     case Kernel::kAvx2:
-      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") &&
-             __builtin_cpu_supports("bmi2") && __builtin_cpu_supports("popcnt");
+      return platform::Cpu().avx2;
     case Kernel::kAvx512:
-      return KernelAvailable(Kernel::kAvx2) &&
-             __builtin_cpu_supports("avx512f") &&
-             __builtin_cpu_supports("avx512bw") &&
-             __builtin_cpu_supports("avx512vl") &&
-             __builtin_cpu_supports("avx512bitalg") &&
-             __builtin_cpu_supports("avx512vpopcntdq");
-#elif defined(__AARCH64EL__)
+      return platform::Cpu().avx512;
+#elif ROWBLOOM_ARM_KERNELS
     case Kernel::kNeon:
       return true;
 #endif

@@ -4,61 +4,19 @@
 
 #include <algorithm>
 
-#if defined(__unix__) || defined(__APPLE__)
-#define ROWBLOOM_HAS_FORK
-#include <pthread.h>
-#endif
-#if defined(__linux__)
-#include <linux/membarrier.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
+#include "platform/platform.h"
 
 namespace rowbloom::util {
-
-namespace {
-
-// ThreadSanitizer does not know what membarrier(2) orders.
-#if defined(__linux__) && defined(__NR_membarrier) && \
-    !defined(__SANITIZE_THREAD__)
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ROWBLOOM_NO_MEMBARRIER
-#endif
-#endif
-#else
-#define ROWBLOOM_NO_MEMBARRIER
-#endif
-
-#if defined(ROWBLOOM_NO_MEMBARRIER)
-bool RegisterBarrier() { return false; }
-bool BarrierOnAllThreads() { return false; }
-#else
-bool Membarrier(int command) {
-  return syscall(__NR_membarrier, command, 0, 0) == 0;
-}
-bool RegisterBarrier() {
-  return Membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
-}
-bool BarrierOnAllThreads() {
-  return Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) ||
-         // A child of fork() may have to register again.
-         (RegisterBarrier() && Membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED));
-}
-#endif
-
-}  // namespace
 
 namespace internal {
 
 GlobalEpoch global_epoch;
-std::atomic<bool> guards_are_light{RegisterBarrier()};
-__thread ThreadRecord* thread_record = nullptr;
+std::atomic<bool> guards_are_light{platform::RegisterBarrier()};
+ROWBLOOM_THREAD_LOCAL ThreadRecord* thread_record = nullptr;
 std::atomic<ThreadRecord*> all_records{nullptr};
 
 namespace {
 
-#if defined(ROWBLOOM_HAS_FORK)
 // The child has the thread that called fork() and no other.
 void ForgetOtherThreads() {
   ForEachThread([](ThreadRecord& thread) {
@@ -68,9 +26,8 @@ void ForgetOtherThreads() {
   });
 }
 
-[[maybe_unused]] const int fork_is_watched =
-    pthread_atfork(nullptr, nullptr, ForgetOtherThreads);
-#endif
+[[maybe_unused]] const bool fork_is_watched =
+    (platform::CallInChildren(ForgetOtherThreads), true);
 
 thread_local bool thread_ends = false;
 
@@ -113,7 +70,9 @@ ThreadRecord* AcquireThreadRecord() {
 uint64_t RetireEpoch() { return internal::global_epoch.value.fetch_add(1); }
 
 uint64_t FirstGuardedEpoch() {
-  if (internal::guards_are_light.load() && !BarrierOnAllThreads()) return 0;
+  if (internal::guards_are_light.load() && !platform::BarrierOnAllThreads()) {
+    return 0;
+  }
   uint64_t first = ~uint64_t{0};
   ForEachThread([&](const ThreadRecord& thread) {
     const uint64_t began = thread.epoch.load(std::memory_order_seq_cst);

@@ -1,11 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include <errno.h>
-#include <fcntl.h>
-#include <sys/stat.h>
-#include <sys/types.h>
-#include <unistd.h>
-
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -13,27 +7,18 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "platform/platform.h"
 #include "rowbloom/io.h"
 #include "util/absl_view.h"
 
 namespace rowbloom {
 namespace {
 
-static_assert(sizeof(off_t) == 8, "build with _FILE_OFFSET_BITS=64");
-
-// Repeats a system call that a signal interrupted.
-template <typename Call>
-auto Retry(Call call) {
-  auto result = call();
-  while (result < 0 && errno == EINTR) result = call();
-  return result;
-}
-
 class FileSource : public RandomAccessSource {
  public:
-  FileSource(int fd, uint64_t size_bytes, const std::string& path)
-      : fd_(fd), size_bytes_(size_bytes), path_(path) {}
-  ~FileSource() override { close(fd_); }
+  FileSource(platform::File file, uint64_t size_bytes, const std::string& path)
+      : file_(file), size_bytes_(size_bytes), path_(path) {}
+  ~FileSource() override { platform::Close(file_); }
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
 
@@ -44,13 +29,9 @@ class FileSource : public RandomAccessSource {
     }
     size_t done = 0;
     while (done < size_bytes) {
-      const ssize_t got = Retry([&] {
-        return pread(fd_, scratch + done, size_bytes - done,
-                     static_cast<off_t>(offset + done));
-      });
-      if (got < 0) {
-        return absl::ErrnoToStatus(errno, ReadOf(offset, size_bytes));
-      }
+      const int64_t got = platform::ReadAt(file_, offset + done, scratch + done,
+                                           size_bytes - done);
+      if (got < 0) return platform::LastError(ReadOf(offset, size_bytes));
       // The file is shorter than when it was opened.
       if (got == 0) return PastEnd(offset, size_bytes, offset + done);
       done += static_cast<size_t>(got);
@@ -71,32 +52,31 @@ class FileSource : public RandomAccessSource {
         absl::StrCat(ReadOf(offset, size_bytes), " passes the end at ", end));
   }
 
-  const int fd_;
+  const platform::File file_;
   const uint64_t size_bytes_;
   const std::string path_;
 };
 
 // Unbuffered, since callers append whole chunks. The first error is kept, so
 // that a file with a hole in it cannot be synced as a good one.
-class PosixFileSink : public FileSink {
+class UnbufferedFileSink : public FileSink {
  public:
-  PosixFileSink(int fd, const std::string& path) : fd_(fd), path_(path) {}
-  ~PosixFileSink() override {
-    if (fd_ >= 0) close(fd_);
+  UnbufferedFileSink(platform::File file, const std::string& path)
+      : file_(file), path_(path) {}
+  ~UnbufferedFileSink() override {
+    if (file_ != platform::kNoFile) platform::Close(file_);
   }
-  PosixFileSink(const PosixFileSink&) = delete;
-  PosixFileSink& operator=(const PosixFileSink&) = delete;
+  UnbufferedFileSink(const UnbufferedFileSink&) = delete;
+  UnbufferedFileSink& operator=(const UnbufferedFileSink&) = delete;
 
   absl::Status Append(std::string_view bytes) override {
     if (!status_.ok()) return status_;
-    if (fd_ < 0) return Closed("Append");
+    if (file_ == platform::kNoFile) return Closed("Append");
     while (!bytes.empty()) {
-      const ssize_t put =
-          Retry([&] { return write(fd_, bytes.data(), bytes.size()); });
+      const int64_t put = platform::Write(file_, bytes.data(), bytes.size());
       if (put < 0) {
-        status_ = absl::ErrnoToStatus(
-            errno, absl::StrCat(path_, ": write of ", bytes.size(),
-                                " bytes at offset ", offset_));
+        status_ = platform::LastError(absl::StrCat(
+            path_, ": write of ", bytes.size(), " bytes at offset ", offset_));
         return status_;
       }
       bytes.remove_prefix(static_cast<size_t>(put));
@@ -106,14 +86,15 @@ class PosixFileSink : public FileSink {
   }
 
   absl::Status SyncAndClose() override {
-    if (fd_ < 0) return status_.ok() ? Closed("SyncAndClose") : status_;
-    if (status_.ok() && Retry([&] { return fsync(fd_); }) < 0) {
-      status_ = absl::ErrnoToStatus(errno, absl::StrCat(path_, ": fsync"));
+    if (file_ == platform::kNoFile) {
+      return status_.ok() ? Closed("SyncAndClose") : status_;
     }
-    // close() is not repeated: after EINTR the descriptor is gone, and the
-    // bytes are already synced.
-    if (close(std::exchange(fd_, -1)) < 0 && errno != EINTR && status_.ok()) {
-      status_ = absl::ErrnoToStatus(errno, absl::StrCat(path_, ": close"));
+    if (status_.ok() && !platform::Sync(file_)) {
+      status_ = platform::LastError(absl::StrCat(path_, ": fsync"));
+    }
+    if (!platform::Close(std::exchange(file_, platform::kNoFile)) &&
+        status_.ok()) {
+      status_ = platform::LastError(absl::StrCat(path_, ": close"));
     }
     return status_;
   }
@@ -127,7 +108,7 @@ class PosixFileSink : public FileSink {
     return status_;
   }
 
-  int fd_;  // -1 once it is closed.
+  platform::File file_;  // kNoFile once it is closed.
   uint64_t offset_ = 0;
   absl::Status status_;
   const std::string path_;
@@ -137,37 +118,32 @@ class PosixFileSink : public FileSink {
 
 absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
     const std::string& path) {
-  // O_NONBLOCK: a FIFO is refused below, not waited for.
-  const int fd = Retry(
-      [&] { return open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK); });
-  if (fd < 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": open for reading"));
+  const platform::File file = platform::OpenToRead(path);
+  if (file == platform::kNoFile) {
+    return platform::LastError(absl::StrCat(path, ": open for reading"));
   }
-  struct stat info;
+  platform::FileInfo info;
   absl::Status status;
-  if (fstat(fd, &info) < 0) {
-    status = absl::ErrnoToStatus(errno, absl::StrCat(path, ": fstat"));
-  } else if (!S_ISREG(info.st_mode)) {
+  if (!platform::GetInfo(file, &info)) {
+    status = platform::LastError(absl::StrCat(path, ": fstat"));
+  } else if (!info.is_regular) {
     status = absl::FailedPreconditionError(
         absl::StrCat(path, ": not a regular file"));
   }
   if (!status.ok()) {
-    close(fd);
+    platform::Close(file);
     return status;
   }
-  return std::make_unique<FileSource>(fd, static_cast<uint64_t>(info.st_size),
-                                      path);
+  return std::make_unique<FileSource>(file, info.size_bytes, path);
 }
 
 absl::StatusOr<std::unique_ptr<FileSink>> OpenFileSink(
     const std::string& path) {
-  const int fd = Retry([&] {
-    return open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-  });
-  if (fd < 0) {
-    return absl::ErrnoToStatus(errno, absl::StrCat(path, ": open for writing"));
+  const platform::File file = platform::OpenToWrite(path);
+  if (file == platform::kNoFile) {
+    return platform::LastError(absl::StrCat(path, ": open for writing"));
   }
-  return std::make_unique<PosixFileSink>(fd, path);
+  return std::make_unique<UnbufferedFileSink>(file, path);
 }
 
 }  // namespace rowbloom

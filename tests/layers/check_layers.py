@@ -32,7 +32,7 @@ INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 SYSTEM = re.compile(
     r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|glob|link|malloc|poll"
     r"|pthread|signal|string|time|unistd|(sys|linux)/[a-z]+|cpuid|arm_neon"
-    r"|[a-z]*intrin)\.h")
+    r"|[a-z]*intrin|windows)\.h")
 KERNEL_SOURCE = re.compile(r".*_(portable|sse42|avx2|avx512|neon)\.cc")
 KERNEL_HEADER = re.compile(
     r"(.*_(kernel|lookup|solver)|gf2_lanes|filter_state|compiler|export)\.h")
