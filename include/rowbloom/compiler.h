@@ -84,22 +84,28 @@ struct Product {
   uint64_t low;
 };
 
-ROWBLOOM_ALWAYS_INLINE Product Multiply(uint64_t a, uint64_t b) {
+// a * b + addend
+ROWBLOOM_ALWAYS_INLINE Product Multiply(uint64_t a, uint64_t b,
+                                        uint64_t addend = 0) {
 #if ROWBLOOM_GNU
   __extension__ using Uint128 = unsigned __int128;  // No warning if pedantic.
-  const Uint128 product = static_cast<Uint128>(a) * b;
+  const Uint128 product = static_cast<Uint128>(a) * b + addend;
   return {static_cast<uint64_t>(product >> 64), static_cast<uint64_t>(product)};
-#elif defined(_M_X64)
+#else
   Product product;
+#if defined(_M_X64)
   product.low = _umul128(a, b, &product.high);
-  return product;
 #else
   const uint64_t kHalf = 0xffffffff;
   const uint64_t low = (a & kHalf) * (b & kHalf);
   const uint64_t first = (a >> 32) * (b & kHalf) + (low >> 32);
   const uint64_t second = (a & kHalf) * (b >> 32) + (first & kHalf);
-  return {(a >> 32) * (b >> 32) + (first >> 32) + (second >> 32),
-          second << 32 | (low & kHalf)};
+  product = {(a >> 32) * (b >> 32) + (first >> 32) + (second >> 32),
+             second << 32 | (low & kHalf)};
+#endif
+  product.low += addend;
+  product.high += product.low < addend;
+  return product;
 #endif
 }
 

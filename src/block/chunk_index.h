@@ -245,11 +245,8 @@ class DigestMixer {
     // knows the words (Dietzfelbinger 1996). That alone would keep arithmetic
     // progressions; the two shifts and the second product break them up.
     const internal::Product low =
-        internal::Multiply(multiplier_low_, digest.value);
-    uint64_t sum;
-    const bool carry = internal::AddOverflows(low.low, addend_low_, &sum);
-    uint64_t mixed =
-        multiplier_high_ * digest.value + low.high + carry + addend_high_;
+        internal::Multiply(multiplier_low_, digest.value, addend_low_);
+    uint64_t mixed = multiplier_high_ * digest.value + low.high + addend_high_;
     mixed ^= mixed >> 32;
     mixed *= 0x9fb21c651e98df25;
     return KeyDigest{mixed ^ mixed >> 32};

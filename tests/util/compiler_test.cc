@@ -34,6 +34,15 @@ TEST(Compiler, ProductsHave128Bits) {
   }
 }
 
+TEST(Compiler, AddendsCarry) {
+  internal::Product sum = internal::Multiply(kMax, kMax, kMax);
+  EXPECT_EQ(sum.high, kMax);
+  EXPECT_EQ(sum.low, 0u);
+  sum = internal::Multiply(3, 5, kMax - 15);
+  EXPECT_EQ(sum.high, 0u);
+  EXPECT_EQ(sum.low, kMax);
+}
+
 TEST(Compiler, OverflowsAreFound) {
   uint64_t result = 0;
   EXPECT_FALSE(internal::AddOverflows(kMax - 1, 1, &result));
