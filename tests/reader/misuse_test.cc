@@ -133,7 +133,7 @@ TEST_F(ReaderMisuseDeathTest, AnExceptionOfASourceEndsTheProcess) {
                        &source.throws_in_name}) {
     *throws = true;
     EXPECT_DEATH(CatchAll([&] { (void)FilterReader::Open(&source, {}, {}); }),
-                 "terminate|from the engine");
+                 "terminat");
     *throws = false;
   }
   // The reader holds no filter of more than 256 bytes: it is loaded.
@@ -147,7 +147,7 @@ TEST_F(ReaderMisuseDeathTest, AnExceptionOfASourceEndsTheProcess) {
         &large_source.throws_in_read_group}) {
     *throws = true;
     EXPECT_DEATH(CatchAll([&] { reader->MayContain(testing::NumberedRow(1)); }),
-                 "terminate|from the engine");
+                 "terminat");
     *throws = false;
   }
 }
@@ -177,9 +177,9 @@ TEST(WriterMisuseDeathTest, AnExceptionOfASinkOrAnObserverEndsTheProcess) {
   const auto sink = NewStringSink(&bytes);
   ThrowingSink throwing_sink;
   ThrowingObserver at_chunk(false), at_finish(true);
-  EXPECT_DEATH(finish(&throwing_sink, nullptr), "terminate|from the engine");
-  EXPECT_DEATH(finish(sink.get(), &at_chunk), "terminate|from the engine");
-  EXPECT_DEATH(finish(sink.get(), &at_finish), "terminate|from the engine");
+  EXPECT_DEATH(finish(&throwing_sink, nullptr), "terminat");
+  EXPECT_DEATH(finish(sink.get(), &at_chunk), "terminat");
+  EXPECT_DEATH(finish(sink.get(), &at_finish), "terminat");
 }
 
 }  // namespace

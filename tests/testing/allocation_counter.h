@@ -21,7 +21,11 @@
 #ifndef ROWBLOOM_TESTS_TESTING_ALLOCATION_COUNTER_H_
 #define ROWBLOOM_TESTS_TESTING_ALLOCATION_COUNTER_H_
 
+#if defined(__APPLE__)
+#include <malloc/malloc.h>
+#else
 #include <malloc.h>
+#endif
 
 #include <cstddef>
 #include <cstdint>
@@ -59,6 +63,25 @@ inline int64_t LiveBytes() { return live_bytes; }
 inline int64_t PeakBytes() { return peak_bytes; }
 inline void ResetPeakBytes() { peak_bytes = live_bytes; }
 
+inline void* AlignedAllocation(size_t size, size_t align) {
+#if defined(_WIN32)
+  return _aligned_malloc(size, align);
+#else
+  return std::aligned_alloc(align, size);
+#endif
+}
+inline int64_t UsableBytes(void* p, [[maybe_unused]] std::align_val_t align) {
+#if defined(_WIN32)
+  return p == nullptr ? 0
+                      : static_cast<int64_t>(
+                            _aligned_msize(p, static_cast<size_t>(align), 0));
+#elif defined(__APPLE__)
+  return static_cast<int64_t>(malloc_size(p));
+#else
+  return static_cast<int64_t>(malloc_usable_size(p));
+#endif
+}
+
 inline void* CountedAllocation(size_t size, std::align_val_t alignment) {
   ++allocation_count;
   if (failing_allocation > 0 && --failing_allocation == 0) {
@@ -66,20 +89,25 @@ inline void* CountedAllocation(size_t size, std::align_val_t alignment) {
   }
   const size_t align = static_cast<size_t>(alignment);
   const size_t blocks = size / align + (size % align != 0 || size == 0);
-  void* p = std::aligned_alloc(align, blocks * align);
+  void* p = AlignedAllocation(blocks * align, align);
   if (p == nullptr) std::abort();
-  live_bytes += static_cast<int64_t>(malloc_usable_size(p));
+  live_bytes += UsableBytes(p, alignment);
   if (live_bytes > peak_bytes) peak_bytes = live_bytes;
   return p;
 }
 
-inline void CountedFree(void* p) {
-  live_bytes -= static_cast<int64_t>(malloc_usable_size(p));
-  std::free(p);
-}
-
 inline constexpr std::align_val_t kDefaultAlignment{
     __STDCPP_DEFAULT_NEW_ALIGNMENT__};
+
+inline void CountedFree(void* p,
+                        std::align_val_t alignment = kDefaultAlignment) {
+  live_bytes -= UsableBytes(p, alignment);
+#if defined(_WIN32)
+  _aligned_free(p);
+#else
+  std::free(p);
+#endif
+}
 
 }  // namespace rowbloom::testing
 
@@ -129,17 +157,17 @@ ROWBLOOM_DELETE delete (void* p, const std::nothrow_t&) noexcept {
 ROWBLOOM_DELETE delete[](void* p, const std::nothrow_t&) noexcept {
   rowbloom::testing::CountedFree(p);
 }
-ROWBLOOM_DELETE delete (void* p, std::align_val_t) noexcept {
-  rowbloom::testing::CountedFree(p);
+ROWBLOOM_DELETE delete (void* p, std::align_val_t alignment) noexcept {
+  rowbloom::testing::CountedFree(p, alignment);
 }
-ROWBLOOM_DELETE delete[](void* p, std::align_val_t) noexcept {
-  rowbloom::testing::CountedFree(p);
+ROWBLOOM_DELETE delete[](void* p, std::align_val_t alignment) noexcept {
+  rowbloom::testing::CountedFree(p, alignment);
 }
-ROWBLOOM_DELETE delete (void* p, size_t, std::align_val_t) noexcept {
-  rowbloom::testing::CountedFree(p);
+ROWBLOOM_DELETE delete (void* p, size_t, std::align_val_t alignment) noexcept {
+  rowbloom::testing::CountedFree(p, alignment);
 }
-ROWBLOOM_DELETE delete[](void* p, size_t, std::align_val_t) noexcept {
-  rowbloom::testing::CountedFree(p);
+ROWBLOOM_DELETE delete[](void* p, size_t, std::align_val_t alignment) noexcept {
+  rowbloom::testing::CountedFree(p, alignment);
 }
 
 #undef ROWBLOOM_NEW
