@@ -21,8 +21,8 @@ from clang.cindex import (AccessSpecifier, AvailabilityKind, CursorKind, File,
                           Index, SourceLocation, SourceRange, TokenKind)
 
 FOLDERS = ("include", "rocksdb_plugin/include", "hosts/*/include")
-# One is in C, the other is of no use by itself.
-NO_API = ("c.h", "filter_state.h")
+# One is in C, the others are of no use by themselves.
+NO_API = ("c.h", "compiler.h", "filter_state.h")
 CLASSES = {CursorKind.CLASS_DECL, CursorKind.STRUCT_DECL,
            CursorKind.CLASS_TEMPLATE,
            CursorKind.CLASS_TEMPLATE_PARTIAL_SPECIALIZATION}
