@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+# zig c++ of the PyPI package ziglang for ROWBLOOM_ZIG_TARGET, such as
+# x86_64-windows-gnu. ROWBLOOM_ZIG_BIN has programs c++, cc, ar and ranlib that
+# call it (tests/systems/run.sh).
+
+set(CMAKE_TRY_COMPILE_PLATFORM_VARIABLES ROWBLOOM_ZIG_TARGET ROWBLOOM_ZIG_BIN)
+string(REPLACE "-" ";" parts "${ROWBLOOM_ZIG_TARGET}")
+list(GET parts 0 CMAKE_SYSTEM_PROCESSOR)
+list(GET parts 1 system)
+set(CMAKE_SYSTEM_NAME Linux)
+if(system STREQUAL "windows")
+  set(CMAKE_SYSTEM_NAME Windows)
+  set(CMAKE_RC_COMPILER ${ROWBLOOM_ZIG_BIN}/rc)
+elseif(system STREQUAL "macos")
+  set(CMAKE_SYSTEM_NAME Darwin)
+endif()
+set(CMAKE_C_COMPILER ${ROWBLOOM_ZIG_BIN}/cc)
+set(CMAKE_CXX_COMPILER ${ROWBLOOM_ZIG_BIN}/c++)
+set(CMAKE_AR ${ROWBLOOM_ZIG_BIN}/ar)
+set(CMAKE_RANLIB ${ROWBLOOM_ZIG_BIN}/ranlib)
+set(CMAKE_C_COMPILER_AR ${CMAKE_AR})
+set(CMAKE_CXX_COMPILER_AR ${CMAKE_AR})
+set(CMAKE_C_COMPILER_RANLIB ${CMAKE_RANLIB})
+set(CMAKE_CXX_COMPILER_RANLIB ${CMAKE_RANLIB})
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
