@@ -11,7 +11,7 @@ Builds the core, the memory filters, the C API and their tests below WORK_DIR,
 and runs the tests where this machine can: golden files and vectors of the
 format, too. Prints a line for each target with its seconds: ok, skipped with
 the reason, or FAILED with the log's path. Exit code 1 if one failed or, where
-CI is set, was skipped.
+CI is set, was skipped for another reason than that a download failed.
 
 plain               this machine's compiler without GNU's extensions, as MSVC is
 x86_64-linux-musl   static programs, which run here
@@ -55,10 +55,15 @@ left_out='*Rate*:*MuchMoreThanExpected:*/200000:Fast.AF*:*OfLargeFilters*'
 left_out+=':MemFilterMemory.*:*CacheModel*'
 rooms=(key util filter budget cache block reader golden memfilter)
 
-# skip REASON: ends a target that this machine cannot build.
+# skip REASON: ends a target that this machine cannot build or run.
 skip() {
   echo "$1" >"$work/reason"
   exit 77
+}
+# lacks REASON: the same where a download failed, which is not our fault.
+lacks() {
+  echo "$1" >"$work/reason"
+  exit 78
 }
 
 get_zig() {
@@ -68,7 +73,7 @@ get_zig() {
     "$work/venv/bin/pip" install --quiet "ziglang==$ziglang" &&
     ln -s "$("$work/venv/bin/python" -c 'import os, ziglang
 print(os.path.dirname(ziglang.__file__))')/zig" "$zig" ||
-    skip "ziglang $ziglang of PyPI could not be installed"
+    lacks "ziglang $ziglang of PyPI could not be installed"
 }
 
 # The system's own package sources, as those of source packages.
@@ -86,7 +91,7 @@ get_sources() {
     -o "Dir::Etc::SourceParts=$apt/parts" -o "Dir::State::Lists=$apt/lists")
   (cd "$apt/downloads" && apt-get "${options[@]}" update &&
     apt-get "${options[@]}" source --download-only abseil xxhash) ||
-    skip "Debian's source packages of abseil and xxhash could not be had"
+    lacks "Debian's source packages of abseil and xxhash could not be had"
   for name in abseil xxhash; do
     mkdir "$work/sources/$name"
     tar -xf "$apt/downloads/$name"_*.orig.tar.* --strip-components=1 \
@@ -221,13 +226,13 @@ for target; do
   set -e
   case $status in
     0) result=ok ;;
-    77) result="skipped: $(cat "$work/reason")" ;;
+    77 | 78) result="skipped: $(cat "$work/reason")" ;;
     *) result="FAILED: $log" ;;
   esac
-  [ $status -eq 0 ] || [ $status -eq 77 ] || tail -n 40 "$log"
-  if [ $status -ne 0 ] && { [ $status -ne 77 ] || [ -n "${CI:-}" ]; }; then
-    failed=1
-  fi
+  case $status${CI:+ci} in
+    0* | 77 | 78*) ;;
+    *) failed=1 && tail -n 40 "$log" ;;
+  esac
   printf '%-20s %4d s  %s\n' "$target" $((SECONDS - start)) "$result"
 done
 exit $failed
