@@ -23,7 +23,7 @@ steps=(
   "fuzz       each fuzz target: its corpus, then new inputs for a while"
   "tidy       clang-tidy finds nothing"
   "aarch64    the NEON kernels: their tests in emulation, clang-tidy"
-  "systems    musl and Windows under Wine, run; ARM and macOS, linked; as MSVC"
+  "systems    musl, Windows under Wine, without GNU extensions; macOS, linked"
   "s390x      cross build for a big-endian machine, its tests in emulation"
   "hbase      HBase, also running, answers from files that rowbloom rebuilt"
   "redis      Redisson and rowbloom share filters on a server"
