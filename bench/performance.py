@@ -10,7 +10,7 @@ import json
 
 from tables import SECTIONS as TITLES
 from tables import (LICENSE, RESULTS, distinct, get_kind, medians, mebibytes,
-                    number, pivot, policy, table, wasted)
+                    number, pivot, policy, reads_of, table, wasted)
 
 SECTIONS = []  # (title, result's name, function)
 def load(name):
@@ -39,10 +39,6 @@ def select(runs, **fields):
 def only(runs, **fields):
     run, = select(runs, **fields)
     return run
-
-
-def filter_name(run):
-    return f"`{run['filter']}`"
 
 
 def keys_wasted(name, **fields):
@@ -106,10 +102,6 @@ def phase_reads(result):
         phases[run["phase"]] = (phases.get(run["phase"], 0) +
                                 run["adapted"]["reads"] / len(keys))
     return reads
-
-
-def reads_of(run):
-    return run["data_reads"] + run["filter_reads"] + run["index_reads"]
 
 
 def mean(values):
@@ -192,9 +184,8 @@ def reads_time(small, large, threads):
                        for workload in workloads)
            + ". `rocksdb_ribbon:6` has the size of "
            "`NewRibbonFilterPolicy(8.5)`. Blocks of data, filters and indexes "
-           "that a get reads; and gets a "
-           "second by those of `rocksdb_bloom:10`, medians and quartiles, "
-           "2 threads:")
+           "that a get reads; and gets a second by those of "
+           "`rocksdb_bloom:10`, medians and quartiles, 2 threads:")
     yield "![Throughput by filter](images/get_time.svg)"
     yield table(["filter", *workloads], [
         [f"`{name}`", *(cell(runs[name, workload]) for workload in workloads)]

@@ -65,6 +65,11 @@ def distinct(values):
     return list(dict.fromkeys(values))
 
 
+def reads_of(run):
+    """Blocks that an operation reads."""
+    return run["data_reads"] + run["filter_reads"] + run["index_reads"]
+
+
 def pivot(runs, corner, row, column, value, show=number):
     """A row for each row(run), a column for each column(run)."""
     cells = {(row(run), column(run)): show(value(run)) for run in runs}
@@ -246,8 +251,7 @@ def reads_time_policy(result):
     yield pivot(runs, "filter", lambda run: f"`{run['filter']}`",
                 lambda run: run["workload"], lambda run: run,
                 lambda run: "{:.3f}: {:.3f}, {:.3f}, {:.3f}".format(
-                    run["data_reads"] + run["filter_reads"]
-                    + run["index_reads"], run["data_reads"],
+                    reads_of(run), run["data_reads"],
                     run["filter_reads"], run["index_reads"]))
     yield from planned_bits(runs)
 

@@ -118,7 +118,7 @@ rowbloom_code rowbloom_go_writer_new(const char* options, uintptr_t sink,
                                      rowbloom_cache* cache,
                                      rowbloom_writer** out,
                                      rowbloom_error* error);
-/* Group 0 is none. */
+/* No group has the number 0. */
 rowbloom_code rowbloom_go_reader_open(
     uintptr_t source, uintptr_t group, uint64_t source_size, const char* name,
     uint64_t offset, uint64_t size, const char* options, rowbloom_cache* cache,

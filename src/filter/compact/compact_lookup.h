@@ -145,10 +145,8 @@ bool MayContain(const FilterState& state, uint64_t digest) {
   return MatchesUnits<Ops>(state, place.stripe, equation, kUnits);
 }
 
-// GCC takes a function that only prefetches for one without effect, and may
-// drop its calls unless it is always inlined.
-
-// Prefetches two stripes.
+// Prefetches two stripes. GCC takes a function that only prefetches for one
+// without effect, and may drop its calls unless it is always inlined.
 ROWBLOOM_ALWAYS_INLINE void PrefetchStripes(const char* home) {
   internal::PrefetchFar(home);
   internal::PrefetchFar(home + 2 * kFullStripeSize - 1);
