@@ -99,20 +99,7 @@ public final class BlockWriter extends NativeObject {
    * @param cell a cell, or a row
    */
   public void add(Key cell) {
-    Native.Scratch scratch = Native.Scratch.get();
-    long mark = scratch.used;
-    try {
-      ADD.invokeExact(
-          handle,
-          scratch.copy(cell.row),
-          cell.rowSize(),
-          scratch.copy(cell.qualifier),
-          cell.qualifierSize);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    } finally {
-      scratch.used = mark;
-    }
+    Key.add(ADD, handle, cell);
   }
 
   /**

@@ -54,13 +54,7 @@ public final class Filter extends NativeObject {
    * @return false if the key was certainly not added
    */
   public boolean mayContain(Key key) {
-    try {
-      return (boolean)
-          MAY_CONTAIN.invokeExact(
-              handle, key.row, key.rowSize(), key.qualifier, key.qualifierSize);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    return Key.ask(MAY_CONTAIN, handle, key);
   }
 
   /** Compares all checksums. */

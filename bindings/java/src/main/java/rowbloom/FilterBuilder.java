@@ -36,20 +36,7 @@ public final class FilterBuilder extends NativeObject {
    * @param key a row or a cell
    */
   public void add(Key key) {
-    Native.Scratch scratch = Native.Scratch.get();
-    long mark = scratch.used;
-    try {
-      ADD.invokeExact(
-          handle,
-          scratch.copy(key.row),
-          key.rowSize(),
-          scratch.copy(key.qualifier),
-          key.qualifierSize);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    } finally {
-      scratch.used = mark;
-    }
+    Key.add(ADD, handle, key);
   }
 
   /**

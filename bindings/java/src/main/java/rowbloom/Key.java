@@ -169,6 +169,34 @@ public final class Key {
     return at;
   }
 
+  /** Passes a key to a function of a handle and a key. */
+  static void add(MethodHandle function, long handle, Key key) {
+    Native.Scratch scratch = Native.Scratch.get();
+    long mark = scratch.used;
+    try {
+      function.invokeExact(
+          handle,
+          scratch.copy(key.row),
+          key.rowSize(),
+          scratch.copy(key.qualifier),
+          key.qualifierSize);
+    } catch (Throwable e) {
+      throw Native.unexpected(e);
+    } finally {
+      scratch.used = mark;
+    }
+  }
+
+  /** The same for a quick function, which answers. */
+  static boolean ask(MethodHandle function, long handle, Key key) {
+    try {
+      return (boolean)
+          function.invokeExact(handle, key.row, key.rowSize(), key.qualifier, key.qualifierSize);
+    } catch (Throwable e) {
+      throw Native.unexpected(e);
+    }
+  }
+
   /** Passes keys to a function of a handle, keys and their number. */
   static void addMany(MethodHandle function, long handle, Key[] keys) {
     try (Arena arena = Arena.ofConfined()) {
