@@ -358,6 +358,19 @@ fn a_schema_of_four_levels_answers_for_each() {
     assert_eq!(properties.writer, format!("rowbloom {}", version()));
 }
 
+/// Asks 4,000 keys of eight readers, each of which has 500 of them in order.
+fn ask_all_of_all<S: Source>(keys: &[Key], readers: &[BlockReader<S>]) {
+    let questions: Vec<_> = (0..keys.len())
+        .flat_map(|key| readers.iter().map(move |reader| (reader, key)))
+        .collect();
+    let answers = BlockReader::may_contain_many(keys, &questions);
+    for (i, &(reader, key)) in questions.iter().enumerate() {
+        assert_eq!(answers[i], reader.may_contain(keys[key]));
+        assert!(answers[i] || i % 8 != key / 500);
+    }
+    assert!(answers.iter().filter(|answer| !**answer).count() > 27_000);
+}
+
 #[test]
 fn a_batch_over_eight_files_answers_as_single_lookups_do() {
     let stats = Stats::new().unwrap();
@@ -367,15 +380,7 @@ fn a_batch_over_eight_files_answers_as_single_lookups_do() {
         .map(|rows| open_rows(rows, "chunk_size_bytes=256", "always_load=true", &stats).0)
         .collect();
     let keys: Vec<_> = rows.iter().map(|row| Key::row(row)).collect();
-    let questions: Vec<_> = (0..keys.len())
-        .flat_map(|key| readers.iter().map(move |reader| (reader, key)))
-        .collect();
-    let answers = BlockReader::may_contain_many(&keys, &questions);
-    for (i, &(reader, key)) in questions.iter().enumerate() {
-        assert_eq!(answers[i], reader.may_contain(keys[key]));
-        assert!(answers[i] || i % 8 != key / 500);
-    }
-    assert!(answers.iter().filter(|answer| !**answer).count() > 27_000);
+    ask_all_of_all(&keys, &readers);
     let no_such_key = BlockReader::may_contain_many(&keys, &[(&readers[0], keys.len())]);
     assert_eq!(no_such_key, [true]);
 }
@@ -528,15 +533,7 @@ fn a_group_makes_all_reads_of_a_batch_by_one_call() {
             .chunks(500)
             .map(|rows| open_in_group(rows, group, |bytes| bytes))
             .collect();
-        let questions: Vec<_> = (0..keys.len())
-            .flat_map(|key| readers.iter().map(move |reader| (reader, key)))
-            .collect();
-        let answers = BlockReader::may_contain_many(&keys, &questions);
-        for (i, &(reader, key)) in questions.iter().enumerate() {
-            assert_eq!(answers[i], reader.may_contain(keys[key]));
-            assert!(answers[i] || i % 8 != key / 500);
-        }
-        assert!(answers.iter().filter(|answer| !**answer).count() > 27_000);
+        ask_all_of_all(&keys, &readers);
     }
     assert_eq!(calls.load(Ordering::Relaxed), 1);
 }
