@@ -45,9 +45,16 @@ if(ROWBLOOM_BUILD_FUZZERS)
                       -fsanitize=fuzzer-no-link)
 endif()
 
+# tests/ goes without, so that a compiler cache has its objects from a build that
+# has none.
+set(ROWBLOOM_OPTIMIZE "" CACHE STRING
+    "Compile options behind those of the build type")
+mark_as_advanced(ROWBLOOM_OPTIMIZE)
+
 # rowbloom_target(NAME): the flags above, privately.
 function(rowbloom_target name)
   target_link_libraries(${name} PRIVATE $<BUILD_INTERFACE:rowbloom_build_flags>)
+  target_compile_options(${name} PRIVATE ${ROWBLOOM_OPTIMIZE})
 endfunction()
 
 # rowbloom_headers(NAME DIRECTORY FILE...): the library's public headers below

@@ -45,6 +45,8 @@ fi
 no_frills="-fno-exceptions -fno-rtti"
 # A unity build changes only the compile time.
 unity=(-DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=12)
+# The flags of the preset check, so that a compiler cache has the objects.
+as_checked=(-DCMAKE_CXX_FLAGS_RELEASE=-O1 "-DROWBLOOM_OPTIMIZE=-O3;-DNDEBUG")
 failed=()
 
 # way NAME COMMAND...: runs the command and prints one line of the report.
@@ -189,7 +191,7 @@ Libs.private: -lpthread -lrt -ldl -lsnappy -lgflags -lz -lbz2 -llz4 -lzstd
 Cflags: -I\${includedir} -std=c++11 -DROCKSDB_PLATFORM_POSIX -march=native
 END
   configure "$work/build.rocksdb.$library" -DCMAKE_PREFIX_PATH="$engine" \
-    -DROWBLOOM_BUILD_TOOLS=OFF |
+    -DROWBLOOM_BUILD_TOOLS=OFF "${as_checked[@]}" |
     tee "$work/configured"
   grep "RocksDB .*: $engine/lib/$library" "$work/configured"
   compile "$work/build.rocksdb.$library"
