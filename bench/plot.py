@@ -122,7 +122,10 @@ def draw_lines(title, x_label, y_label, points, logarithmic="y"):
     for name in names:
         line = sorted({point[1:] for point in points if point[0] == name})
         style = ["k--"] if name.startswith("limit") else []
-        axes.plot(*zip(*line), *style, label=name)
+        # Single points are hollow: two at one place can both be seen.
+        hollow = {"linestyle": "", "markerfacecolor": "none", "markersize": 7}
+        axes.plot(*zip(*line), *style, label=name,
+                  **hollow if len(line) == 1 else {})
     axes.set(xlabel=x_label, ylabel=y_label)
     for axis in logarithmic:
         make_logarithmic(axes, axis)
@@ -132,10 +135,10 @@ def draw_lines(title, x_label, y_label, points, logarithmic="y"):
 
 def draw_dots(title, label, rows, series):
     """A row for each of `rows`; `series`: name -> values, quartiles or None and
-    the style of its dots. Dots with quartiles lie beside one another."""
+    the style of its dots. The dots of a row lie below one another."""
     has_whiskers = any(quartiles for _, quartiles, _ in series.values())
-    step = 0.8 / len(series) if has_whiskers else 0
-    height = 0.12 * len(series) if has_whiskers else 0.28
+    step = (0.8 if has_whiskers else 0.6) / len(series)
+    height = 0.12 * len(series) if has_whiskers else 0.4
     figure = new_figure(title, 1.8 + height * len(rows))
     axes = figure.subplots()
     for i, (name, (values, quartiles, style)) in enumerate(series.items()):
@@ -145,7 +148,7 @@ def draw_dots(title, label, rows, series):
             [max(v - low, 0) for v, (low, _) in zip(values, quartiles)],
             [max(high - v, 0) for v, (_, high) in zip(values, quartiles)]]
         axes.errorbar(values, places, xerr=whiskers, linestyle="",
-                      capsize=2, label=name, **style)
+                      capsize=2, label=name, clip_on=False, **style)
     axes.set_yticks(range(len(rows)), rows)
     axes.set(xlabel=label, xlim=(0, None), ylim=(len(rows) - 0.5, -0.5))
     add_legend(figure, axes)
@@ -192,8 +195,8 @@ def wasted(results, _):
     }.items() if name in runs}
     figure = draw_panels(
         "Blocks read for nothing by 1,000 gets of absent keys",
-        names, [("", "10 bits per key for each filter (without a filter: "
-                 f"{runs['none']:,.0f} blocks)",
+        names, [("", "10 bits per key; without a filter "
+                 f"{runs['none']:,.0f} blocks",
                  {name: runs[name] for name in names})])
     color_ours(figure, names)
     return figure
@@ -242,7 +245,7 @@ def phases(results, _):
             "rocksdb_ribbon:6",
             {**dots, **hollow, "marker": "^", "color": "#d62728"}),
         f"best fixed, {best}": (
-            best, {"marker": "|", "color": "black", "markersize": 11}),
+            best, {"marker": "|", "color": "black", "markersize": 8}),
         "rowbloom:auto": (
             "compact_auto", {"marker": "o", "color": "#1f77b4",
                              "markersize": 6}),
@@ -352,7 +355,7 @@ def reader_precision(results, _):
     return draw_lines(
         f"Reads of absent rows, {sum(precision['level_keys']):,} keys",
         f"bits per key in memory, of {precision['stored_bits_per_key']:.1f}",
-        "wasted reads and loads of filters per 1,000 gets",
+        "wasted reads and loads per 1,000 gets",
         [(run["policy"], run["resident_bits_per_key"],
           run[WASTED] + run.get("filter_reads_per_1000_gets", 0))
          for run in precision["runs"]])
@@ -412,7 +415,7 @@ def draw(arguments):
             "rocksdb_version")
         note = [f"{name} {getattr(args, name)}" for name in args.options
                 if name not in ("filters", "workloads")]
-        figure.text(0.99, 0.003, ", ".join(
+        figure.text(0.99, 0.05 / figure.get_figheight(), ", ".join(
             [f"RocksDB {release}"] * bool(release) + note), size=7,
                     ha="right", color="#666666")
         figure.savefig(args.output, format="svg", metadata={
