@@ -7,12 +7,15 @@ results, as are those of its tables.
 """
 
 import json
+import re
 
 from tables import SECTIONS as TITLES
 from tables import (LICENSE, RESULTS, distinct, get_kind, medians, mebibytes,
                     number, pivot, policy, reads_of, table, wasted)
 
 SECTIONS = []  # (title, result's name, function)
+
+
 def load(name):
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
@@ -174,9 +177,7 @@ def reads_time(small, large, threads):
                     workload=workload)["throughput_ratio"]
 
     def cell(run):
-        low, high = run["throughput_ratio_quartiles"]
-        return (f"{reads_of(run):.3f}; {run['throughput_ratio']:.2f} "
-                f"({low:.2f}, {high:.2f})")
+        return f"{reads_of(run):.3f}; {run['throughput_ratio']:.2f}"
     yield ("Where filters and data share a cache of 2% of the data, the number "
            "of bits matters more than the kind of filter, and `auto` finds it: "
            + ", ".join("{:.1f} bits in `{}`".format(
@@ -185,7 +186,7 @@ def reads_time(small, large, threads):
            + ". `rocksdb_ribbon:6` has the size of "
            "`NewRibbonFilterPolicy(8.5)`. Blocks of data, filters and indexes "
            "that a get reads; and gets a second by those of "
-           "`rocksdb_bloom:10`, medians and quartiles, 2 threads:")
+           "`rocksdb_bloom:10`, medians of 2 threads:")
     yield "![Throughput by filter](images/get_time.svg)"
     yield table(["filter", *workloads], [
         [f"`{name}`", *(cell(runs[name, workload]) for workload in workloads)]
@@ -261,20 +262,6 @@ def reads_rows(result):
     yield pivot([run for run in select(result["runs"], mix="uniform")
                  if run["policy"] != "rowbloom_rowcol_fast"], "policy", policy,
                 lambda run: run["query"], lambda run: run["data_reads_per_get"])
-
-
-@section("Keys of many levels in RocksDB", "reads_levels")
-def reads_levels(result):
-    yield ("One filter answers for every level of the key; a prefix Bloom "
-           "filter answers for the one that was chosen, and is a little "
-           "smaller. Data blocks that a question for an absent prefix reads, "
-           "10 bits for each filter key:")
-    runs = [run for run in select(result["runs"], keys="events")
-            if run["policy"] != "blocked_bloom"]
-    yield pivot(runs, "policy", lambda run: (
-        f"{policy(run)}, {number(run['filter_bytes'] / 1e6)} MB"),
-                lambda run: run["level_name"],
-                lambda run: run["data_reads_per_get"])
 
 
 FILTERS = ["rocksdb_bloom_10", "rocksdb_ribbon_10", "blocked_bloom_10",
@@ -446,34 +433,17 @@ def hfile(result):
                for run in result["measures"]) + ".")
 
 
-@section("LevelDB", "leveldb_bench")
-def leveldb(result):
-    times = medians(result, "lookup/(.+)/(.+)", "time_per_lookup")
-    yield ("LevelDB has a filter for every 2 KiB of data. `fast` and "
-           "`compact` have fewer false positives than its own, but are larger "
-           "with few keys in each, and slower to ask: with 160 keys {:.0f} and "
-           "{:.0f} ns, where LevelDB's Bloom takes {:.0f}. They pay where a "
-           "read costs more than that; [leveldb.md](leveldb.md) has bits and "
-           "rates.".format(*(1e9 * times[name, "160"] for name in (
-               "fast", "compact", "leveldb_bloom"))))
-
-
 def head():
     machine, = {"{cpu}, {cores} cores, {compiler}".format(**machine_of(name))
                 for name in TITLES}
-    shown = {name for _, names, _ in SECTIONS for name in names}
-    shown.add("bindings")  # In docs/bindings.md.
-    others = [f"[{titles[0][0].lower() + titles[0][1:]}]"
-              f"(../bench/results/{name}.md)"
-              for name, titles in TITLES.items() if name not in shown]
     yield "# Performance"
     yield ("Choose a filter by this table, then read its section. Reads are "
            "counts, the same on every machine. Times are of one busy machine "
            f"({machine}): compare them within one table. "
            "[bench/README.md](../bench/README.md) explains the names and how "
            "each program measures. `bench/tables.py` writes this page from "
-           "[bench/results](../bench/results), which also has "
-           + " and ".join([", ".join(others[:-1]), others[-1]]) + ".")
+           "[bench/results](../bench/results), which has more results, and "
+           "the options of each command.")
     phases = phase_reads(load("reads_phases"))
     means = {name: mean(reads.values()) for name, reads in phases.items()}
     rival = min((name for name in means if name.startswith("rocksdb_")),
@@ -511,13 +481,15 @@ def head():
          "([filters](#filters-beside-rocksdbs))"],
         ["LevelDB, and its data in memory", "LevelDB's own Bloom",
          f"a lookup takes rowbloom {slower:.0f} times as long or more "
-         "([LevelDB](#leveldb))"]])
+         "([LevelDB](leveldb.md#when-it-pays))"]])
 
 
-def source(name):
-    machine = machine_of(name)
-    return (f"`{machine['command']}` "
-            f"([all tables](../bench/results/{name}.md))")
+def source(names):
+    """The program that wrote these results, and the word behind it."""
+    words = re.match(r"[\w.]+( [a-z]\w*)?", machine_of(names[0])["command"])[0]
+    links = ", ".join(f"[all tables](../bench/results/{name}.md)"
+                      for name in names)
+    return f"`{words}` ({links})."
 
 
 def page():
@@ -527,5 +499,5 @@ def page():
         *blocks, last = write(*map(load, names))
         gap = "\n\n" if last.startswith("|") else "\n"
         parts += [f"## {title}", *blocks,
-                  last + gap + "; ".join(map(source, names)) + "."]
+                  last + gap + source(names)]
     return "\n\n".join(parts) + "\n"
