@@ -316,15 +316,10 @@ def reader_precision(result):
                for run in select(runs, policy="optimum")}
     yield ("A reader that loads as many units as the cache has room for "
            "(`late_bound`) wastes at most {:.0%} more reads than the optimum; "
-           "whole filters (`whole_kept`) need room for all. Wasted reads of "
-           "1,000 gets of absent rows, by bits per key that the cache has for "
-           "filters of 14:".format(
+           "whole filters (`whole_kept`) need room for all: see the "
+           "[plot](embedding.md#what-is-in-memory).".format(
                max(wasted(run) / optimum[run["resident_bits_per_key"]]
                    for run in select(runs, policy="late_bound")) - 1))
-    yield pivot(select(runs, resident_bits_per_key=[2, 6, 14], policy=[
-        "late_bound", "whole_kept", "written_by_budget", "optimum"]),
-                "bits", lambda run: number(run["resident_bits_per_key"]),
-                policy, wasted)
 
 
 @section("Loads that do not pay", "reader_harm")
@@ -332,20 +327,16 @@ def reader_harm(result):
     runs = result["harm"]["runs"]
     pays = select(runs, loading="when_it_pays")
     always = select(runs, loading="always")
+    sweep = {"policy": "compact:bits_per_key=14", "cache_percent": 10,
+             "workload": "sweep_256"}
     yield ("A reader that loads what pays never reads more than "
            f"{max(run['ratio'] for run in pays):.2f} times the bytes of no "
            "filters; one that loads on every miss, up to "
            f"{max(run['ratio'] for run in always):.0f} times. But it must "
-           "learn first: sweeps that ask each chunk 256 times read more. Bytes "
-           "read by those of no filters, `compact` with 14 bits, by the "
-           "cache's share of all filters:")
-    yield pivot(select(runs, policy="compact:bits_per_key=14",
-                       cache_percent=[1, 100],
-                       workload=["absent", "present_one_level", "sweep_256"]),
-                "gets, loading",
-                lambda run: f"{run['workload']}, {run['loading']}",
-                lambda run: f"{number(run['cache_percent'])}%",
-                lambda run: run["ratio"])
+           "learn first: of sweeps that ask each chunk 256 times, in a cache "
+           "of a tenth of the filters, it reads "
+           f"{number(only(pays, **sweep)['ratio'])} times the bytes, the other "
+           f"{number(only(always, **sweep)['ratio'])}.")
 
 
 @section("Memory while SSTs are written", "memory_sst")
