@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // A filter block written into an SST at flush and asked at get.
-// docs/embedding.md shows the program from its first #include on; the test
-// `readme` keeps them equal.
+// docs/embedding.md quotes the part between lines of dashes; the test `readme`
+// keeps them equal.
 
 #include <cstdio>
 #include <memory>
@@ -22,7 +22,8 @@ int main() {
   const std::vector<Cell> memtable = {{"user17", "email", "u17@example.org"},
                                       {"user17", "name", "Ada"},
                                       {"user42", "name", "Grace"}};
-  std::string sst;  // An engine's file.
+  // --------------------------------------------------------------------------
+  std::string sst;  // The engine's file.
 
   // At flush: cells in key order. The filter block grows beside the data.
   std::string block;
@@ -58,6 +59,7 @@ int main() {
     // After the read: the reader learns whether it was worth it.
     reader->TellOutcome(sst.find("user17phone") != std::string::npos);
   }
+  // --------------------------------------------------------------------------
   std::printf("%s\n", must_read ? "maybe" : "no");
   return 0;
 }
