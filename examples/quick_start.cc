@@ -6,9 +6,15 @@
 #include <cstdio>
 #include <string>
 
+#include "absl/status/status.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/filter_reader.h"
+
+int Fail(const absl::Status& status) {
+  std::puts(status.ToString().c_str());
+  return 1;
+}
 
 int main() {
   // At flush: cells in key order. The block is stored beside the SST's data.
@@ -20,7 +26,8 @@ int main() {
   rowbloom::FilterBlockWriter writer(options, sink.get());
   writer.Add("user17", "name");
   writer.Add("user42", "name");
-  if (!writer.Finish().ok()) return 1;
+  const auto info = writer.Finish();
+  if (!info.ok()) return Fail(info.status());
 
   // At open: one cache for all SSTs, which outlives their readers.
   const auto cache = rowbloom::NewShardedLruCache({64 << 20});
@@ -29,7 +36,7 @@ int main() {
   reader_options.cache = cache.get();
   const auto reader =
       rowbloom::FilterReader::Open(source.get(), {}, reader_options);
-  if (!reader.ok()) return 1;
+  if (!reader.ok()) return Fail(reader.status());
 
   // At get: the key is hashed once, for all SSTs.
   const auto key = rowbloom::FilterKey::RowCol("user17", "phone");
