@@ -69,27 +69,14 @@ def reads_keys(result):
 
 @section("Memory for equal reads", "reads_memory")
 def reads_memory(result):
-    memory = result["memory"]
-    equal = {row["policy"]: row["bits_per_key"]
-             for row in memory["equal_reads"]}
     yield ("For equal reads a budget takes about half the memory of RocksDB's "
            "Bloom and four fifths of Ribbon's; where gets find their keys, a "
-           "fifth of Bloom's. Bits per key that waste as few reads as "
-           "`rocksdb_bloom` with 10, and wasted reads of 1,000 absent gets "
-           "with 6 and 10:")
-    absent = select(memory["runs"], missing_share=1)
-    names = {"absent": 0, "present": 2}
-    rows = []
-    for name, bits in equal.items():
-        if name == "compact_hits_only":
-            continue
-        at = {round(run["bits_per_key"]): number(wasted(run))
-              for run in select(absent, policy=name)}
-        rows.append([f"`{name}`", *(number(bits[i]) for i in names.values()),
-                     at.get(6, "-"),
-                     at.get(10, "-")])
-    yield table(["policy", *(f"equal, {name}" for name in names),
-                 "wasted at 6", "wasted at 10"], rows)
+           "fifth of Bloom's ([plot](memory_budget.md#measured-in-rocksdb)). "
+           "Bits per key that waste as few reads as `rocksdb_bloom` with 10:")
+    yield table(["policy", "absent", "present"], [
+        [policy(row), *(number(row["bits_per_key"][i]) for i in (0, 2))]
+        for row in result["memory"]["equal_reads"]
+        if row["policy"] != "compact_hits_only"])
 
 
 PHASES = ["compact_auto", "rocksdb_bloom:10", "rocksdb_bloom:6",
