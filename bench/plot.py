@@ -125,7 +125,7 @@ def draw_lines(title, x_label, y_label, points, logarithmic="y"):
         # Single points are hollow: two at one place can both be seen.
         hollow = {"linestyle": "", "markerfacecolor": "none", "markersize": 7}
         axes.plot(*zip(*line), *style, label=name,
-                  **hollow if len(line) == 1 else {})
+                  **hollow if len(line) == 1 and not style else {})
     axes.set(xlabel=x_label, ylabel=y_label)
     for axis in logarithmic:
         make_logarithmic(axes, axis)
