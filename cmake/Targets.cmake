@@ -45,8 +45,8 @@ if(ROWBLOOM_BUILD_FUZZERS)
                       -fsanitize=fuzzer-no-link)
 endif()
 
-# tests/ goes without, so that a compiler cache has its objects from a build that
-# has none.
+# tests/ goes without, so that a compiler cache has its objects from a build
+# that has none.
 set(ROWBLOOM_OPTIMIZE "" CACHE STRING
     "Compile options behind those of the build type")
 mark_as_advanced(ROWBLOOM_OPTIMIZE)
