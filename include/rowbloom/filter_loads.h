@@ -55,8 +55,9 @@ class FilterLoads {
   bool Ask(absl::Span<const FilterQuestion> questions, bool* may_contain,
            std::function<void()> done, std::vector<FilterRead>* reads);
   // Gives the bytes of a read, or its error, to all lookups that wait for it.
-  // Each read of Ask() is offered once (checked). `bytes` may go when it
-  // returns. As in FilterReader::Offer(), an error or damage answers "maybe".
+  // Each read of Ask() is offered once (checked). `read` and `bytes` may go
+  // when the first done() is called. As in FilterReader::Offer(), an error or
+  // damage answers "maybe".
   void Offer(const FilterRead& read,
              const absl::StatusOr<std::string_view>& bytes);
 

@@ -86,6 +86,9 @@ class FilterLoads::Impl {
       }
       reads_.erase(found);
     }
+    // These are told when all waiters are answered: who is told may free `read`
+    // and `bytes`.
+    std::vector<std::shared_ptr<OpenLookup>> answered;
     for (auto& [load, waiters] : loads) {
       absl::StatusOr<std::string_view> own = bytes;
       if (own.ok()) {
@@ -100,9 +103,12 @@ class FilterLoads::Impl {
             read.reader->Offer(load, own, *waiter.question.key);
         *waiter.may_contain = answer != FilterAnswer::kNo;
         if (waiter.lookup->left.fetch_sub(1) == 1) {
-          util::EngineCall(std::ref(waiter.lookup->done));
+          answered.push_back(std::move(waiter.lookup));
         }
       }
+    }
+    for (const std::shared_ptr<OpenLookup>& lookup : answered) {
+      util::EngineCall(std::ref(lookup->done));
     }
   }
 
@@ -122,8 +128,9 @@ FilterLoads::~FilterLoads() = default;
 bool FilterLoads::Ask(absl::Span<const FilterQuestion> questions,
                       bool* may_contain, std::function<void()> done,
                       std::vector<FilterRead>* reads) {
-  RB_CHECK(done != nullptr && reads != nullptr,
-           "FilterLoads::Ask(): done or reads is null");
+  RB_CHECK((may_contain != nullptr || questions.empty()) && done != nullptr &&
+               reads != nullptr,
+           "FilterLoads::Ask(): may_contain, done or reads is null");
   std::vector<Impl::Missing> missing;
   std::shared_ptr<Impl::OpenLookup> lookup;
   // A load may overdraw the cache's ledger, and the others must see it.

@@ -169,6 +169,32 @@ TEST_F(FilterLoadsTest, LookupsThatWantAChunkThatIsReadWaitForThatRead) {
   EXPECT_EQ(Count(FilterCounter::kChunkLoads), 20u);
 }
 
+TEST_F(FilterLoadsTest, TheFirstLookupThatIsDoneMayFreeWhatWasRead) {
+  const std::string rows[] = {NumberedRow(2000), NumberedRow(2001)};
+  const FilterKey keys[] = {FilterKey::Row(rows[0]), FilterKey::Row(rows[1])};
+  const FilterQuestion questions[] = {{readers_[0].get(), &keys[0]},
+                                      {readers_[0].get(), &keys[1]}};
+  bool answers[2] = {};
+  int done = 0;
+  std::string bytes;
+  FilterRead read;
+  const auto free_it = [&] {
+    ++done;
+    read = {};
+    bytes.clear();
+  };
+  ASSERT_FALSE(loads_.Ask({&questions[0], 1}, &answers[0], free_it, &reads_));
+  ASSERT_FALSE(loads_.Ask({&questions[1], 1}, &answers[1], free_it, &reads_));
+  ASSERT_EQ(reads_.size(), 1u);
+  read = reads_[0];
+  bytes = BytesOf(read);
+  loads_.Offer(read, std::string_view(bytes));
+  EXPECT_EQ(done, 2);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_EQ(answers[i], readers_[0]->MayContain(rows[i]));
+  }
+}
+
 TEST_F(FilterLoadsTest, FailedAndShortReadsAnswerMaybe) {
   const std::string row = NumberedRow(2001);
   const FilterKey key = FilterKey::Row(row);
@@ -226,6 +252,9 @@ TEST_F(FilterLoadsDeathTest, MistakesNameTheCall) {
                    {&question, 1}, &answer, [] {}, &reads),
                "a question without a reader or a key");
   EXPECT_DEATH(loads_.Ask({}, &answer, nullptr, &reads), "done or reads is");
+  EXPECT_DEATH(loads_.Ask(
+                   {&question, 1}, nullptr, [] {}, &reads),
+               "may_contain, done or reads is null");
   EXPECT_DEATH(loads_.Offer({readers_[0].get(), 0, 1}, ""),
                "not one of Ask.., or was offered before");
   const auto leave_a_read = [&] {
