@@ -55,7 +55,8 @@ class HostCache {
   virtual FilterCache::Usage GetUsage() const = 0;
 };
 
-// The engine sets the capacity: SetCapacity() of this cache does nothing.
+// `host` must not be null (checked). The engine sets the capacity:
+// SetCapacity() of this cache does nothing.
 std::unique_ptr<FilterCache> NewHostedCache(std::unique_ptr<HostCache> host,
                                             const LoadRules& rules = {});
 

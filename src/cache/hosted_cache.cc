@@ -8,6 +8,7 @@
 #include "cache/chunk_memory.h"
 #include "cache/load_ledger.h"
 #include "rowbloom/host_cache.h"
+#include "util/check.h"
 
 namespace rowbloom {
 namespace {
@@ -90,6 +91,7 @@ class HostedCache final : public internal::cache::ChunkCache {
 
 std::unique_ptr<FilterCache> NewHostedCache(std::unique_ptr<HostCache> host,
                                             const LoadRules& rules) {
+  RB_CHECK(host != nullptr, "NewHostedCache(): host is null");
   return std::make_unique<HostedCache>(std::move(host), rules);
 }
 

@@ -11,6 +11,7 @@
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
 #include "rowbloom/filter_warmer.h"
+#include "rowbloom/host_cache.h"
 
 namespace rowbloom {
 namespace {
@@ -82,6 +83,7 @@ TEST_F(ReaderMisuseDeathTest, NullPointersNameTheCall) {
   EXPECT_DEATH(reader->Ask(FilterKey::Row("row"), nullptr), "load is null");
   EXPECT_DEATH(NewFilterWarmer(nullptr, {1}), "cache is null");
   EXPECT_DEATH(NewStringSink(nullptr), "out is null");
+  EXPECT_DEATH(NewHostedCache(nullptr), "host is null");
 }
 
 // Calls `call`, as an engine that believes that exceptions of its own come back
