@@ -37,9 +37,10 @@ inline StoredKey StoredKeyOf(const FilterKey& key) {
 // different identities, except with probability 2^-64.
 uint64_t BlockIdentity(std::string_view index, std::string_view properties);
 
-// The shortest prefix of `first` that is greater than `last`, which must be
-// smaller than `first`. It has a qualifier if `first` has one, an empty one if
-// the prefix ends within the row. It views `first`.
+// A key behind `last` and not behind `first`, which must be greater: the
+// shortest prefix of the row of `first` that is behind that of `last`, or if
+// both are equal, the row and such a prefix of the qualifier. It has a
+// qualifier if `first` has one. It views `first`.
 StoredKey ShortestSeparator(const StoredKey& last, const StoredKey& first);
 
 void AppendKey(const StoredKey& key, std::string* out);

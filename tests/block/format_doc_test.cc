@@ -141,7 +141,7 @@ Key LowerBound(const Key& last, const Key& first) {
   for (size_t size = 0; size < first.row.size(); ++size) {
     Key prefix = {first.row.substr(0, size), std::nullopt};
     if (first.qualifier.has_value()) prefix.qualifier = "";
-    if (last < prefix) return prefix;
+    if (last.row < prefix.row) return prefix;
   }
   if (!first.qualifier.has_value()) return first;
   for (size_t size = 0; size < first.qualifier->size(); ++size) {
@@ -274,7 +274,7 @@ TEST(FilterBlockFormatDocument, ShowsLowerBoundsAsTheyAreWritten) {
         << it->str();
     ++shown;
   }
-  EXPECT_EQ(shown, 8);
+  EXPECT_EQ(shown, 9);
 }
 
 TEST(FilterBlockFormatDocument, ShowsTheSmallestBlockAsItIs) {
