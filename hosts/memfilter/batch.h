@@ -16,7 +16,7 @@
 #include "rowbloom/memfilter/probes.h"
 #include "rowbloom/memfilter/sizing.h"
 
-namespace rowbloom::memfilter {
+namespace rowbloom::internal::memfilter {
 
 inline constexpr size_t kBatchGroup = 32;
 
@@ -115,6 +115,6 @@ void AskLayers(absl::Span<const KeyDigest> digests, const Prefetch& prefetch,
   }
 }
 
-}  // namespace rowbloom::memfilter
+}  // namespace rowbloom::internal::memfilter
 
 #endif  // ROWBLOOM_MEMFILTER_BATCH_H_

@@ -19,8 +19,8 @@ absl::StatusOr<ConcurrentFilter> ConcurrentFilter::New(
 
 void ConcurrentFilter::Add(absl::Span<const KeyDigest> digests) {
   // A batch has its own prefetches.
-  const bool is_batched = memfilter::IsBatched(shape());
-  memfilter::AddBatch(
+  const bool is_batched = internal::memfilter::IsBatched(shape());
+  internal::memfilter::AddBatch(
       digests, shape(),
       [this](uint64_t i) { internal::PrefetchToWrite(AddressOf(i / 64)); },
       [this, is_batched](KeyDigest digest) {
@@ -34,7 +34,7 @@ void ConcurrentFilter::Add(absl::Span<const KeyDigest> digests) {
 
 void ConcurrentFilter::MayContain(absl::Span<const KeyDigest> digests,
                                   bool* may_contain) const {
-  memfilter::AskBatch(
+  internal::memfilter::AskBatch(
       digests, shape(), [this](KeyDigest digest) { return MayContain(digest); },
       [this](uint64_t i) { internal::PrefetchToRead(AddressOf(i / 64)); },
       [this](uint64_t i) { return (Word(i / 64) >> (i % 64) & 1) != 0; },
@@ -42,7 +42,8 @@ void ConcurrentFilter::MayContain(absl::Span<const KeyDigest> digests,
 }
 
 absl::Status ConcurrentFilter::Union(const ConcurrentFilter& other) {
-  if (absl::Status status = memfilter::CheckSameOptions(shape(), other.shape());
+  if (absl::Status status =
+          internal::memfilter::CheckSameOptions(shape(), other.shape());
       !status.ok()) {
     return status;
   }
@@ -62,15 +63,15 @@ uint64_t ConcurrentFilter::CountSet() const {
 }
 
 double ConcurrentFilter::fill() const {
-  return memfilter::Fill(shape(), CountSet());
+  return internal::memfilter::Fill(shape(), CountSet());
 }
 
 double ConcurrentFilter::expected_fpr() const {
-  return memfilter::RateAt(shape(), CountSet());
+  return internal::memfilter::RateAt(shape(), CountSet());
 }
 
 uint64_t ConcurrentFilter::approximate_count() const {
-  return memfilter::KeysThatSet(shape(), CountSet());
+  return internal::memfilter::KeysThatSet(shape(), CountSet());
 }
 
 std::string ConcurrentFilter::Save() const {

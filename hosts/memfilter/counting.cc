@@ -84,7 +84,7 @@ bool CountingFilter::Add(KeyDigest digest) {
 }
 
 void CountingFilter::Add(absl::Span<const KeyDigest> digests) {
-  memfilter::AddBatch(
+  internal::memfilter::AddBatch(
       digests, options_.shape, [this](uint64_t i) { Prefetch(i); },
       [this](KeyDigest digest) { Add(digest); });
 }
@@ -108,7 +108,7 @@ bool CountingFilter::Remove(KeyDigest digest) {
 
 void CountingFilter::MayContain(absl::Span<const KeyDigest> digests,
                                 bool* may_contain) const {
-  memfilter::AskBatch(
+  internal::memfilter::AskBatch(
       digests, options_.shape,
       [this](KeyDigest digest) { return MayContain(digest); },
       [this](uint64_t i) { Prefetch(i); },
@@ -117,7 +117,7 @@ void CountingFilter::MayContain(absl::Span<const KeyDigest> digests,
 
 absl::Status CountingFilter::Union(const CountingFilter& other) {
   if (absl::Status status =
-          memfilter::CheckSameOptions(options_, other.options_);
+          internal::memfilter::CheckSameOptions(options_, other.options_);
       !status.ok()) {
     return status;
   }
@@ -144,15 +144,15 @@ void CountingFilter::Recount() {
 }
 
 double CountingFilter::fill() const {
-  return memfilter::Fill(options_.shape, counters_set_);
+  return internal::memfilter::Fill(options_.shape, counters_set_);
 }
 
 double CountingFilter::expected_fpr() const {
-  return memfilter::RateAt(options_.shape, counters_set_);
+  return internal::memfilter::RateAt(options_.shape, counters_set_);
 }
 
 uint64_t CountingFilter::approximate_count() const {
-  return memfilter::KeysThatSet(options_.shape, counters_set_);
+  return internal::memfilter::KeysThatSet(options_.shape, counters_set_);
 }
 
 uint64_t CountingFilter::memory_usage_bytes() const {
@@ -160,7 +160,7 @@ uint64_t CountingFilter::memory_usage_bytes() const {
 }
 
 std::string CountingFilter::Save() const {
-  memfilter::SavedFormWriter writer(kKind);
+  internal::memfilter::SavedFormWriter writer(kKind);
   writer.AddVarint(options_.shape.bit_count);
   writer.AddVarint(options_.shape.probe_count);
   writer.AddVarint(options_.counter_bits);
@@ -171,7 +171,7 @@ std::string CountingFilter::Save() const {
 }
 
 absl::StatusOr<CountingFilter> CountingFilter::Load(std::string_view saved) {
-  auto reader = memfilter::SavedFormReader::Open(saved, kKind);
+  auto reader = internal::memfilter::SavedFormReader::Open(saved, kKind);
   if (!reader.ok()) return reader.status();
   CountingOptions options;
   options.shape = reader->Shape();

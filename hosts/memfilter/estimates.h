@@ -11,7 +11,7 @@
 
 #include "rowbloom/memfilter/sizing.h"
 
-namespace rowbloom::memfilter {
+namespace rowbloom::internal::memfilter {
 
 inline double Fill(const BloomShape& shape, uint64_t bits_set) {
   return static_cast<double>(bits_set) / static_cast<double>(shape.bit_count);
@@ -32,6 +32,6 @@ inline uint64_t KeysThatSet(const BloomShape& shape, uint64_t bits_set) {
       std::llround(-bits / shape.probe_count * std::log(clear / bits)));
 }
 
-}  // namespace rowbloom::memfilter
+}  // namespace rowbloom::internal::memfilter
 
 #endif  // ROWBLOOM_MEMFILTER_ESTIMATES_H_

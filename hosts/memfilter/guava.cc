@@ -31,7 +31,8 @@ constexpr uint64_t kMaxWords = std::numeric_limits<int32_t>::max();
 }  // namespace
 
 GuavaDigest GuavaDigest::Bytes(std::string_view bytes) {
-  const memfilter::Hash128 hash = memfilter::Murmur3X64_128(bytes);
+  const internal::memfilter::Hash128 hash =
+      internal::memfilter::Murmur3X64_128(bytes);
   return {hash.low, hash.high};
 }
 
@@ -140,7 +141,7 @@ void GuavaFilter::MayContain(absl::Span<const GuavaDigest> digests,
 }
 
 absl::Status GuavaFilter::Union(const GuavaFilter& other) {
-  if (absl::Status status = memfilter::CheckSameOptions(
+  if (absl::Status status = internal::memfilter::CheckSameOptions(
           std::pair(shape(), strategy_),
           std::pair(other.shape(), other.strategy_));
       !status.ok()) {

@@ -30,7 +30,7 @@ absl::Status FilterLayers::Append(size_t count) {
 
 void FilterLayers::AnyCovers(absl::Span<const KeyDigest> digests,
                              bool* answers) const {
-  memfilter::AskLayers(
+  internal::memfilter::AskLayers(
       digests,
       [this](KeyDigest digest) {
         for (size_t layer = 0; layer < size(); ++layer) {
@@ -76,13 +76,13 @@ double FilterLayers::fill() const {
   if (layers_.empty()) return 0;
   double sum = 0;
   for (const Layer& layer : layers_) {
-    sum += memfilter::Fill(shape_, layer.bits_set);
+    sum += internal::memfilter::Fill(shape_, layer.bits_set);
   }
   return sum / static_cast<double>(size());
 }
 
 double FilterLayers::LayerFpr(size_t layer) const {
-  return memfilter::RateAt(shape_, layers_[layer].bits_set);
+  return internal::memfilter::RateAt(shape_, layers_[layer].bits_set);
 }
 
 double FilterLayers::AnyFpr() const {
@@ -103,7 +103,7 @@ uint64_t FilterLayers::memory_usage_bytes() const {
   return sum;
 }
 
-void FilterLayers::Save(memfilter::SavedFormWriter* writer) const {
+void FilterLayers::Save(internal::memfilter::SavedFormWriter* writer) const {
   writer->AddVarint(shape_.bit_count);
   writer->AddVarint(shape_.probe_count);
   writer->AddVarint(size());
@@ -113,7 +113,7 @@ void FilterLayers::Save(memfilter::SavedFormWriter* writer) const {
   }
 }
 
-FilterLayers FilterLayers::Load(memfilter::SavedFormReader* reader) {
+FilterLayers FilterLayers::Load(internal::memfilter::SavedFormReader* reader) {
   FilterLayers layers(reader->Shape());
   const uint64_t layer_count = reader->Varint();
   if (layer_count == 0) reader->Refuse("0 layers");
@@ -133,8 +133,8 @@ FilterLayers FilterLayers::Load(memfilter::SavedFormReader* reader) {
 
 namespace {
 
-using memfilter::SavedFormReader;
-using memfilter::SavedFormWriter;
+using internal::memfilter::SavedFormReader;
+using internal::memfilter::SavedFormWriter;
 
 // Each filter has these functions: CheckOptions() beside the shape's own check,
 // FirstLayers() for the layers of a new filter, Put() for a key,
@@ -400,14 +400,14 @@ absl::StatusOr<bool> LayersFilter<Options>::Add(KeyDigest digest) {
 
 template <typename Options>
 absl::Status LayersFilter<Options>::Add(absl::Span<const KeyDigest> digests) {
-  return memfilter::AddUntilFull(digests, this);
+  return internal::memfilter::AddUntilFull(digests, this);
 }
 
 template <typename Options>
 void LayersFilter<Options>::MayContain(absl::Span<const KeyDigest> digests,
                                        bool* may_contain) const {
   if constexpr (std::is_same_v<Options, MatrixOptions>) {
-    memfilter::AskLayers(
+    internal::memfilter::AskLayers(
         digests,
         [this](KeyDigest digest) {
           for (uint32_t group = 0; group < options_.group_count; ++group) {
@@ -423,7 +423,7 @@ void LayersFilter<Options>::MayContain(absl::Span<const KeyDigest> digests,
 template <typename Options>
 absl::Status LayersFilter<Options>::Union(const LayersFilter& other) {
   if (absl::Status status =
-          memfilter::CheckSameOptions(options_, other.options_);
+          internal::memfilter::CheckSameOptions(options_, other.options_);
       !status.ok()) {
     return status;
   }

@@ -34,9 +34,9 @@ class Erased final : public MemFilter {
   std::string OptionsText() const override {
     if constexpr (std::is_same_v<Filter, StandardFilter> ||
                   std::is_same_v<Filter, ConcurrentFilter>) {
-      return memfilter::OptionsText(filter_.shape());
+      return internal::memfilter::OptionsText(filter_.shape());
     } else {
-      return memfilter::OptionsText(filter_.options());
+      return internal::memfilter::OptionsText(filter_.options());
     }
   }
   absl::StatusOr<bool> Add(KeyDigest digest) override {
@@ -122,7 +122,7 @@ template std::unique_ptr<MemFilter> AnyFilter(MatrixFilter);
 
 absl::StatusOr<std::unique_ptr<MemFilter>> LoadMemFilter(
     std::string_view saved) {
-  const auto kind = memfilter::SavedFormKind(saved);
+  const auto kind = internal::memfilter::SavedFormKind(saved);
   if (!kind.ok()) return kind.status();
   switch (*kind) {
     case MemFilterKind::kStandard:

@@ -6,7 +6,7 @@
 
 #include "util/coding.h"
 
-namespace rowbloom::memfilter {
+namespace rowbloom::internal::memfilter {
 
 namespace {
 
@@ -67,4 +67,4 @@ Hash128 Murmur3X64_128(std::string_view bytes) {
   return {low, high};
 }
 
-}  // namespace rowbloom::memfilter
+}  // namespace rowbloom::internal::memfilter

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace rowbloom::memfilter {
+namespace rowbloom::internal::memfilter {
 
 struct Hash128 {
   uint64_t low = 0;
@@ -18,6 +18,6 @@ struct Hash128 {
 
 Hash128 Murmur3X64_128(std::string_view bytes);
 
-}  // namespace rowbloom::memfilter
+}  // namespace rowbloom::internal::memfilter
 
 #endif  // ROWBLOOM_MEMFILTER_MURMUR3_H_

@@ -4,7 +4,7 @@
 
 #include "absl/strings/str_cat.h"
 
-namespace rowbloom::memfilter {
+namespace rowbloom::internal::memfilter {
 
 std::string OptionsText(const BloomShape& shape) {
   return absl::StrCat(shape.bit_count, " bits, ", shape.probe_count, " probes");
@@ -51,4 +51,4 @@ std::string OptionsText(const std::pair<BloomShape, GuavaStrategy>& options) {
                       static_cast<int>(options.second));
 }
 
-}  // namespace rowbloom::memfilter
+}  // namespace rowbloom::internal::memfilter

@@ -13,7 +13,7 @@
 #include "rowbloom/memfilter/guava.h"
 #include "rowbloom/memfilter/mem_filter.h"
 
-namespace rowbloom::memfilter {
+namespace rowbloom::internal::memfilter {
 
 std::string OptionsText(const BloomShape& shape);
 std::string OptionsText(const CountingOptions& options);
@@ -33,6 +33,6 @@ absl::Status CheckSameOptions(const Options& ours, const Options& theirs) {
                    "; ", OptionsText(theirs)));
 }
 
-}  // namespace rowbloom::memfilter
+}  // namespace rowbloom::internal::memfilter
 
 #endif  // ROWBLOOM_MEMFILTER_OPTIONS_TEXT_H_

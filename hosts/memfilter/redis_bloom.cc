@@ -213,7 +213,8 @@ bool RedisBloomFilter::MayContain(const RedisBloomDigest& digest) const {
 double RedisBloomFilter::expected_fpr() const {
   double all_say_no = 1;
   for (const Layer& layer : layers_) {
-    all_say_no *= 1 - memfilter::RateAt(ShapeOf(layer), layer.bits.CountSet());
+    all_say_no *=
+        1 - internal::memfilter::RateAt(ShapeOf(layer), layer.bits.CountSet());
   }
   return 1 - all_say_no;
 }

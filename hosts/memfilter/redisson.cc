@@ -194,7 +194,7 @@ std::string RedissonFilter::Save() const {
 }
 
 absl::StatusOr<RedissonFilter> RedissonFilter::Load(std::string_view saved) {
-  auto reader = memfilter::SavedFormReader::Open(saved, kKind);
+  auto reader = internal::memfilter::SavedFormReader::Open(saved, kKind);
   if (!reader.ok()) return reader.status();
   BloomShape shape;
   shape.bit_count = reader->Varint();

@@ -27,7 +27,7 @@ std::string_view MemFilterKindName(MemFilterKind kind) {
   return i < std::size(kNames) ? kNames[i] : "unknown";
 }
 
-namespace memfilter {
+namespace internal::memfilter {
 
 namespace {
 
@@ -233,6 +233,6 @@ absl::Status SavedFormReader::Finish() {
   return status_;
 }
 
-}  // namespace memfilter
+}  // namespace internal::memfilter
 
 }  // namespace rowbloom

@@ -28,7 +28,7 @@
 #include "rowbloom/memfilter/mem_filter_kind.h"
 #include "rowbloom/memfilter/sizing.h"
 
-namespace rowbloom::memfilter {
+namespace rowbloom::internal::memfilter {
 
 class SavedFormWriter {
  public:
@@ -81,6 +81,6 @@ absl::StatusOr<MemFilterKind> SavedFormKind(std::string_view bytes);
 // header if they are fewer than that. DataLoss if no filter begins so.
 absl::StatusOr<uint64_t> SavedFormSize(std::string_view first_bytes);
 
-}  // namespace rowbloom::memfilter
+}  // namespace rowbloom::internal::memfilter
 
 #endif  // ROWBLOOM_MEMFILTER_SAVED_FORM_H_

@@ -128,18 +128,18 @@ absl::StatusOr<bool> ScalableFilter::Add(KeyDigest digest) {
 }
 
 absl::Status ScalableFilter::Add(absl::Span<const KeyDigest> digests) {
-  return memfilter::AddUntilFull(digests, this);
+  return internal::memfilter::AddUntilFull(digests, this);
 }
 
 void ScalableFilter::MayContain(absl::Span<const KeyDigest> digests,
                                 bool* may_contain) const {
   // Each layer looks up a batch of the keys that no newer layer has.
   for (size_t begin = 0; begin < digests.size();
-       begin += memfilter::kBatchGroup) {
-    const auto group = digests.subspan(begin, memfilter::kBatchGroup);
-    KeyDigest open[memfilter::kBatchGroup];
-    size_t place[memfilter::kBatchGroup] = {};
-    bool answers[memfilter::kBatchGroup] = {};
+       begin += internal::memfilter::kBatchGroup) {
+    const auto group = digests.subspan(begin, internal::memfilter::kBatchGroup);
+    KeyDigest open[internal::memfilter::kBatchGroup];
+    size_t place[internal::memfilter::kBatchGroup] = {};
+    bool answers[internal::memfilter::kBatchGroup] = {};
     for (size_t i = 0; i < group.size(); ++i) {
       open[i] = group[i];
       place[i] = begin + i;
@@ -200,7 +200,7 @@ uint64_t ScalableFilter::memory_usage_bytes() const {
 }
 
 std::string ScalableFilter::Save() const {
-  memfilter::SavedFormWriter writer(kKind);
+  internal::memfilter::SavedFormWriter writer(kKind);
   writer.AddDouble(options_.target_fpr);
   writer.AddDouble(options_.tightening);
   writer.AddVarint(options_.capacity);
@@ -219,7 +219,7 @@ std::string ScalableFilter::Save() const {
 
 absl::StatusOr<ScalableFilter> ScalableFilter::Load(std::string_view saved,
                                                     uint64_t max_memory_bytes) {
-  auto reader = memfilter::SavedFormReader::Open(saved, kKind);
+  auto reader = internal::memfilter::SavedFormReader::Open(saved, kKind);
   if (!reader.ok()) return reader.status();
   ScalableOptions options;
   options.target_fpr = reader->Double();

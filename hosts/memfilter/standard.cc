@@ -17,21 +17,22 @@ absl::StatusOr<StandardFilter> StandardFilter::New(const BloomShape& shape) {
 }
 
 void StandardFilter::Add(absl::Span<const KeyDigest> digests) {
-  memfilter::AddBatch(
+  internal::memfilter::AddBatch(
       digests, shape_, [this](uint64_t i) { bits_.Prefetch(i); },
       [this](KeyDigest digest) { Add(digest); });
 }
 
 void StandardFilter::MayContain(absl::Span<const KeyDigest> digests,
                                 bool* may_contain) const {
-  memfilter::AskBatch(
+  internal::memfilter::AskBatch(
       digests, shape_, [this](KeyDigest digest) { return MayContain(digest); },
       [this](uint64_t i) { bits_.Prefetch(i); },
       [this](uint64_t i) { return bits_.Test(i); }, may_contain);
 }
 
 absl::Status StandardFilter::Union(const StandardFilter& other) {
-  if (absl::Status status = memfilter::CheckSameOptions(shape_, other.shape_);
+  if (absl::Status status =
+          internal::memfilter::CheckSameOptions(shape_, other.shape_);
       !status.ok()) {
     return status;
   }
@@ -41,15 +42,15 @@ absl::Status StandardFilter::Union(const StandardFilter& other) {
 }
 
 double StandardFilter::fill() const {
-  return memfilter::Fill(shape_, bits_set_);
+  return internal::memfilter::Fill(shape_, bits_set_);
 }
 
 double StandardFilter::expected_fpr() const {
-  return memfilter::RateAt(shape_, bits_set_);
+  return internal::memfilter::RateAt(shape_, bits_set_);
 }
 
 uint64_t StandardFilter::approximate_count() const {
-  return memfilter::KeysThatSet(shape_, bits_set_);
+  return internal::memfilter::KeysThatSet(shape_, bits_set_);
 }
 
 std::string StandardFilter::Save() const {
@@ -59,7 +60,7 @@ std::string StandardFilter::Save() const {
 std::string StandardFilter::SaveBits(MemFilterKind kind,
                                      const BloomShape& shape,
                                      absl::Span<const uint64_t> words) {
-  memfilter::SavedFormWriter writer(kind);
+  internal::memfilter::SavedFormWriter writer(kind);
   writer.AddVarint(shape.bit_count);
   writer.AddVarint(shape.probe_count);
   writer.AddWords(words);
@@ -67,7 +68,7 @@ std::string StandardFilter::SaveBits(MemFilterKind kind,
 }
 
 absl::StatusOr<StandardFilter> StandardFilter::Load(std::string_view saved) {
-  auto reader = memfilter::SavedFormReader::Open(saved, kKind);
+  auto reader = internal::memfilter::SavedFormReader::Open(saved, kKind);
   if (!reader.ok()) return reader.status();
   const BloomShape shape = reader->Shape();
   BitArray bits;

@@ -524,8 +524,8 @@ absl::StatusOr<uint64_t> RemoteRedissonFilter::Count() {
   if (!replies.ok()) return replies.status();
   absl::Status status = Check((*replies)[0].elements, (*replies)[1]);
   if (!status.ok()) return status;
-  return memfilter::KeysThatSet(shape_,
-                                static_cast<uint64_t>((*replies)[2].integer));
+  return internal::memfilter::KeysThatSet(
+      shape_, static_cast<uint64_t>((*replies)[2].integer));
 }
 
 absl::StatusOr<RedissonSnapshot> RemoteRedissonFilter::Snapshot() {

@@ -44,6 +44,9 @@ class Door {
 namespace internal {
 void Hinge();
 }
+namespace cellar {
+class Shelf;
+}
 using Gate = Door;
 inline constexpr int kDoors = 7;
 }  // namespace rowbloom
@@ -67,6 +70,7 @@ Door::Turn(Key, bool = true) noexcept
 void Door::Knock()
 deprecated void Door::Knock()
 virtual void Door::Creak() const = 0
+namespace cellar
 using Gate = Door
 variable const int kDoors
 """
@@ -221,6 +225,11 @@ class TinyTree(unittest.TestCase):
 
 
 class Headers(unittest.TestCase):
+    def test_no_namespace_hides_names_of_programs_that_use_rowbloom(self):
+        self.assertEqual(
+            [line for line in (ROOT / API).read_text().splitlines()
+             if line.startswith("namespace ")], [])
+
     def test_a_function_that_left_a_public_header_is_told(self):
         with tempfile.TemporaryDirectory() as folder:
             for pattern in FOLDERS:

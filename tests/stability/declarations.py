@@ -6,10 +6,10 @@
 
 clang reads all public headers as one source; its module is of Debian's
 python3-clang-14. Listed is what programs can use or override:
-macros, and in namespace rowbloom, except rowbloom::internal, classes with their
-bases and template parameters, functions, variables, fields, enumerators, and
-once more what is deprecated. Names of parameters, and values of variables and
-fields, are left out: they may change.
+macros, and in namespace rowbloom, except rowbloom::internal, namespaces, classes
+with their bases and template parameters, functions, variables, fields,
+enumerators, and once more what is deprecated. Names of parameters, and values
+of variables and fields, are left out: they may change.
 """
 
 import re
@@ -164,6 +164,7 @@ class Declarations:
         kind = cursor.kind
         if kind == CursorKind.NAMESPACE:
             if cursor.spelling != "internal":
+                yield f"namespace {name}"
                 yield from self._inside(cursor, f"{name}::")
         elif kind in CLASSES:
             # Others are declared ahead, or instantiate a template.

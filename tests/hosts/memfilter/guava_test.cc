@@ -104,13 +104,14 @@ TEST(GuavaFilter, WritesTheBytesThatGuavaWrites) {
 }
 
 TEST(GuavaFilter, HashesArePinned) {
-  EXPECT_EQ(memfilter::Murmur3X64_128("").low, 0u);
-  EXPECT_EQ(memfilter::Murmur3X64_128("").high, 0u);
+  EXPECT_EQ(internal::memfilter::Murmur3X64_128("").low, 0u);
+  EXPECT_EQ(internal::memfilter::Murmur3X64_128("").high, 0u);
   // The inputs have tails of each size, and whole blocks.
   std::string bytes;
   uint64_t sum = 0;
   for (int i = 0; i < 50; ++i) {
-    const memfilter::Hash128 hash = memfilter::Murmur3X64_128(bytes);
+    const internal::memfilter::Hash128 hash =
+        internal::memfilter::Murmur3X64_128(bytes);
     sum = sum * 31 + (hash.low ^ hash.high);
     bytes.push_back(static_cast<char>(i * 37));
   }

@@ -127,7 +127,7 @@ TEST_P(MemFilterTest, BatchesAnswerAsSingleKeys) {
 
 // Makes filters so large that batches prefetch their memory.
 std::vector<std::unique_ptr<MemFilter>> LargeFilters() {
-  const BloomShape shape = {memfilter::kSmallestBatchBits + 77, 3};
+  const BloomShape shape = {internal::memfilter::kSmallestBatchBits + 77, 3};
   std::vector<std::unique_ptr<MemFilter>> filters;
   filters.push_back(AnyFilter(*StandardFilter::New(shape)));
   filters.push_back(AnyFilter(*ConcurrentFilter::New(shape)));
@@ -167,7 +167,7 @@ TEST(MemFilterBatches, OfLargeFiltersAnswerAsSingleKeys) {
 TEST(MemFilterBatches, OfLargeGuavaFiltersAnswerAsSingleKeys) {
   auto filter = GuavaFilter::New(5000000);
   auto other = GuavaFilter::New(5000000);
-  ASSERT_GT(filter->shape().bit_count, memfilter::kSmallestBatchBits);
+  ASSERT_GT(filter->shape().bit_count, internal::memfilter::kSmallestBatchBits);
   std::vector<GuavaDigest> keys;
   for (int64_t i = 0; i < 100000; ++i) keys.push_back(GuavaDigest::Long(i));
   filter->Add(absl::MakeConstSpan(keys).first(50000));

@@ -186,7 +186,7 @@ TEST(ScalableFilter, TheDefaultsTakeUpToSixTimesAStandardFiltersMemory) {
 // A layer with room for 2^60 keys precedes a layer whose room fits no integer.
 TEST(ScalableFilter, ASavedLayerHasRoomForKeys) {
   constexpr uint64_t kCapacity = uint64_t{1} << 60;
-  memfilter::SavedFormWriter writer(MemFilterKind::kScalable);
+  internal::memfilter::SavedFormWriter writer(MemFilterKind::kScalable);
   writer.AddDouble(0.01);
   writer.AddDouble(0.5);
   writer.AddVarint(kCapacity);

@@ -43,10 +43,10 @@
 #include "rowbloom/memfilter/sizing.h"
 
 // Not exported, so not below.
-namespace rowbloom::memfilter {
+namespace rowbloom::internal::memfilter {
 class SavedFormReader;
 class SavedFormWriter;
-}  // namespace rowbloom::memfilter
+}  // namespace rowbloom::internal::memfilter
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -153,8 +153,8 @@ class FilterLayers {
   // The layers in a saved filter: their shape and number, each layer's key
   // count, then all bits. Load() returns at least one layer, unless *reader has
   // refused, and allocates no more bytes than the saved filter has.
-  void Save(memfilter::SavedFormWriter* writer) const;
-  static FilterLayers Load(memfilter::SavedFormReader* reader);
+  void Save(internal::memfilter::SavedFormWriter* writer) const;
+  static FilterLayers Load(internal::memfilter::SavedFormReader* reader);
 
  private:
   struct Layer {
