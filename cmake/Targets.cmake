@@ -45,10 +45,10 @@ if(ROWBLOOM_BUILD_FUZZERS)
                       -fsanitize=fuzzer-no-link)
 endif()
 
-# tests/ goes without, so that a compiler cache has its objects from a build
-# that has none.
+# For a build whose objects outside of the libraries a compiler cache has from
+# another, which has the same build type without these options.
 set(ROWBLOOM_OPTIMIZE "" CACHE STRING
-    "Compile options behind those of the build type")
+    "Compile options of the libraries, behind those of the build type")
 mark_as_advanced(ROWBLOOM_OPTIMIZE)
 
 # rowbloom_target(NAME): the flags above, privately.
