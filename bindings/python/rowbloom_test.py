@@ -2,6 +2,7 @@
 """Each class of the module once, and its errors."""
 
 import array
+import ctypes
 import mmap
 import sys
 import threading
@@ -386,8 +387,8 @@ class Rowbloom(unittest.TestCase):
 
         for exception, code, message in (
                 (Coded("zero"), INTERNAL, "^Coded: zero$"),
-                (rowbloom.Error(0, "zero"), INTERNAL, "^Error: zero$"),
-                (rowbloom.Error(UNAVAILABLE, "away"), UNAVAILABLE, "away"),
+                (rowbloom.Error(0, "zero"), INTERNAL, "^zero$"),
+                (rowbloom.Error(UNAVAILABLE, "away"), UNAVAILABLE, "^away$"),
                 (KeyboardInterrupt(), INTERNAL, "^KeyboardInterrupt: $"),
                 (SystemExit("7"), INTERNAL, "^SystemExit: 7$"),
                 (OSError("\udc80"), INTERNAL, r"^OSError: \?$"),
@@ -401,6 +402,40 @@ class Rowbloom(unittest.TestCase):
                 with self.assertRaisesRegex(rowbloom.Error, message) as raised:
                     call()
                 self.assertEqual(raised.exception.code, code)
+
+    def test_close(self):
+        data, _ = block()
+        cache, stats = rowbloom.Cache(1 << 20), rowbloom.Stats()
+        with rowbloom.BlockReader(lambda at, size: data[at:at + size],
+                                  len(data), cache=cache,
+                                  stats=stats) as reader:
+            cache.close()
+            stats.close()
+            self.assertFalse(reader.may_contain(b"absent"))
+        # No lookup of a closed object says "no".
+        self.assertTrue(reader.may_contain(b"absent"))
+        self.assertEqual(reader.may_contain_many([b"absent"]), [True])
+        self.assertEqual(rowbloom.may_contain_each([reader], b"absent"),
+                         [True])
+        if numpy:
+            self.assertTrue(reader.may_contain_many(numpy.array([b"a"]))[0])
+        with self.assertRaisesRegex(rowbloom.Error, "NULL"):
+            reader.verify()
+        for closed in ({"cache": cache}, {"stats": stats}):
+            with self.assertRaisesRegex(ValueError, "is closed"):
+                rowbloom.BlockReader(lambda at, size: data[at:at + size],
+                                     len(data), **closed)
+        reader.close()
+
+    def test_arguments_of_other_types_and_ranges(self):
+        for number in (-1, 2**64, "64MB"):
+            with self.assertRaises(ctypes.ArgumentError):
+                rowbloom.Cache(number)
+        with self.assertRaisesRegex(TypeError, "a str is needed, not dict"):
+            rowbloom.BlockWriter({"bloom_type": "ROW"}, bytearray().extend)
+        for key in ("user17", 17, None):
+            with self.assertRaises(TypeError):
+                rowbloom.MemFilter().add(key)
 
     def test_zero_bytes_in_texts(self):
         with self.assertRaises(ValueError):

@@ -15,7 +15,8 @@ about all rows that begin with it. Calls of many keys take sequences, or arrays
 of numpy: of dtype S, whose keys end before their zero bytes, or of dtype V or
 two-dimensional of uint8, whose keys have all bytes. From an array they return
 an array. Mistakes and damage raise Error. Objects free what they hold when they
-are collected. ctypes lets other threads run during a call.
+are collected, or by close() or a `with`, once no thread uses them; then lookups
+answer "maybe". ctypes lets other threads run during a call.
 
 Loads the library that `pip install` built into the package, or that
 ROWBLOOM_LIBRARY names, or else librowbloom_c.so.1. In a directory where the
@@ -33,7 +34,7 @@ from ctypes import c_double, c_uint32, c_uint64, c_void_p
 from concurrent.futures import ThreadPoolExecutor, wait
 from pathlib import Path
 from typing import (Any, Callable, Dict, Iterable, List, Optional, Sequence,
-                    Tuple, Union)
+                    Tuple, TypeVar, Union)
 
 ABI = 1
 NO, MAYBE, NOT_IN_MEMORY = 0, 1, 2
@@ -142,6 +143,16 @@ def _library_path() -> str:
 _library = ctypes.CDLL(_library_path())
 
 
+class _Number(c_uint64):
+    """A c_uint64 that takes no other number modulo 2**64."""
+
+    @classmethod
+    def from_param(cls, number):
+        if not 0 <= number < 2**64:
+            raise OverflowError(f"{number} is not in 0 to 2**64 - 1")
+        return c_uint64(number)
+
+
 def _function(name, result, *arguments):
     function = getattr(_library, "rowbloom_" + name)
     function.restype, function.argtypes = result, arguments
@@ -173,14 +184,14 @@ _writer_add_many = _function("writer_add_many", None, c_void_p, c_void_p,
                              c_size_t)
 _writer_finish = _function("writer_finish", c_int32, c_void_p,
                            POINTER(BlockInfo), POINTER(_Error))
-_cache_new = _function("cache_new", c_int32, c_uint64, *_OUT)
-_cache_set_capacity = _function("cache_set_capacity", None, c_void_p, c_uint64)
-_cache_erase_file = _function("cache_erase_file", None, c_void_p, c_uint64)
+_cache_new = _function("cache_new", c_int32, _Number, *_OUT)
+_cache_set_capacity = _function("cache_set_capacity", None, c_void_p, _Number)
+_cache_erase_file = _function("cache_erase_file", None, c_void_p, _Number)
 _cache_usage = _function("cache_usage", c_int32, c_void_p, *_FILL)
 _cache_numbers = _function("cache_numbers", c_size_t, c_void_p,
                            POINTER(c_uint64), c_size_t)
 _stats_new = _function("stats_new", c_int32, *_OUT)
-_stats_add = _function("stats_add", None, c_void_p, c_int32, c_uint64)
+_stats_add = _function("stats_add", None, c_void_p, c_int32, _Number)
 _stats_get = _function("stats_get", c_uint64, c_void_p, c_int32)
 _stats_get_of_level = _function("stats_get_of_level", c_uint64, c_void_p,
                                 c_int32, c_int32)
@@ -189,11 +200,11 @@ _stats_levels = _function("stats_levels", c_size_t, c_void_p, POINTER(c_int32),
 _stats_get_of_key_level = _function("stats_get_of_key_level", c_uint64,
                                     c_void_p, c_size_t, c_int32)
 _stats_prometheus = _function("stats_prometheus", c_int32, c_void_p, *_FILL)
-_reader_open = _function("reader_open", c_int32, POINTER(_Source), c_uint64,
-                         c_uint64, c_char_p, c_void_p, c_void_p, *_OUT)
+_reader_open = _function("reader_open", c_int32, POINTER(_Source), _Number,
+                         _Number, c_char_p, c_void_p, c_void_p, *_OUT)
 _reader_open_in_group = _function(
     "reader_open_in_group", c_int32, POINTER(_Source), POINTER(_Group),
-    c_uint64, c_uint64, c_char_p, c_void_p, c_void_p, *_OUT)
+    _Number, _Number, c_char_p, c_void_p, c_void_p, *_OUT)
 _reader_may_contain = _function("reader_may_contain", c_bool, c_void_p, *_KEY)
 _readers_may_contain = _function("readers_may_contain", None,
                                  POINTER(c_void_p), c_size_t, *_KEY,
@@ -208,7 +219,7 @@ _reader_ask = _function("reader_ask", c_int32, c_void_p, *_KEY, POINTER(Load))
 _reader_offer = _function("reader_offer", c_int32, c_void_p, POINTER(Load),
                           c_int32, c_void_p, c_size_t, *_KEY)
 _reader_tell_outcome = _function("reader_tell_outcome", None, c_void_p,
-                                 c_bool, c_uint64)
+                                 c_bool, _Number)
 _reader_verify = _function("reader_verify", c_int32, c_void_p, POINTER(_Error))
 _codec_new = _function("codec_new", c_int32, c_char_p, *_OUT)
 _codec_encode = _function("codec_encode", c_int32, c_void_p, *_KEY, *_FILL)
@@ -232,10 +243,10 @@ _codec_bounds_of_segments = _function("codec_bounds_of_segments", c_int32,
                                       *_FILL)
 _codec_key_levels = _function("codec_key_levels", c_size_t, c_void_p, c_char_p,
                               c_size_t, POINTER(c_size_t), c_size_t)
-_memo_new = _function("memo_new", c_int32, c_uint64, *_OUT)
-_memo_denies = _function("memo_denies", c_bool, c_void_p, c_uint64, *_KEY)
-_memo_remember = _function("memo_remember", None, c_void_p, c_uint64, *_KEY)
-_memo_erase_file = _function("memo_erase_file", None, c_void_p, c_uint64)
+_memo_new = _function("memo_new", c_int32, _Number, *_OUT)
+_memo_denies = _function("memo_denies", c_bool, c_void_p, _Number, *_KEY)
+_memo_remember = _function("memo_remember", None, c_void_p, _Number, *_KEY)
+_memo_erase_file = _function("memo_erase_file", None, c_void_p, _Number)
 _budget_new = _function("budget_new", c_int32, c_char_p, *_OUT)
 _budget_set_live = _function("budget_set_live", c_int32, c_void_p, c_char_p,
                              POINTER(Run), c_size_t, POINTER(_Error))
@@ -260,6 +271,8 @@ def version() -> str:
 
 def _text(text):
     """A text for C, where it ends at a zero byte."""
+    if not isinstance(text, str):
+        raise TypeError(f"a str is needed, not {type(text).__name__}")
     if "\0" in text:
         raise ValueError(f"a zero byte in {text!r}")
     return text.encode()
@@ -388,6 +401,9 @@ def _joined(keys):
     return places[:-1], sizes, data
 
 
+_T = TypeVar("_T", bound="_Object")
+
+
 class _Object:
     """A handle, freed by the library's function NAME_free."""
 
@@ -399,9 +415,31 @@ class _Object:
         _call(function, *arguments, byref(handle))
         self._handle = handle
 
-    def __del__(self):
-        if self._handle:
-            self._free(self._handle)
+    def close(self) -> None:
+        """Frees it; no thread may be in a call of it."""
+        handle, self._handle = self._handle, None
+        if handle:
+            self._free(handle)
+
+    def __enter__(self: _T) -> _T:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _open_handle(owner):
+    """NULL for None, but not for a closed object."""
+    if owner is not None and not owner._handle:
+        raise ValueError(f"the {type(owner).__name__} is closed")
+    return owner and owner._handle
+
+
+def _address(reader):
+    return reader._handle.value if reader._handle else 0
 
 
 class FilterBuilder(_Object):
@@ -441,7 +479,9 @@ def _code(exception):
 def _code_of(error, exception):
     """Tells the library what a callback raised."""
     try:
-        message = f"{type(exception).__name__}: {exception}"
+        message = str(exception)
+        if not isinstance(exception, Error):
+            message = f"{type(exception).__name__}: {message}"
     except Exception:  # Its __str__ fails.
         message = type(exception).__name__
     error[0].message = message.encode(errors="replace")[:1019]
@@ -467,7 +507,7 @@ class BlockWriter(_Object):
                        None)
         else:
             self._make("writer", _writer_new_warm, _text(options),
-                       self._append, None, cache._handle)
+                       self._append, None, _open_handle(cache))
 
     def add(self, row: Buffer, qualifier: Qualifier = None) -> None:
         _writer_add(self._handle, *_key(row, qualifier))
@@ -588,8 +628,8 @@ class BlockReader(_Object):
         self._read = _Read(call)
         source = _Source(self._read, None, source_size, _text(name))
         arguments = (offset, source_size if size is None else size,
-                     _text(options), cache and cache._handle,
-                     stats and stats._handle)
+                     _text(options), _open_handle(cache),
+                     _open_handle(stats))
         if group is None:
             self._make("reader", _reader_open, byref(source), *arguments)
             return
@@ -599,8 +639,8 @@ class BlockReader(_Object):
         self._make("reader", _reader_open_in_group, byref(source),
                    byref(group._c), *arguments)
 
-    def __del__(self):
-        super().__del__()
+    def close(self) -> None:
+        super().close()
         if self._group is not None:
             self._group._sources.pop(id(self), None)
 
@@ -686,7 +726,7 @@ def may_contain_every(readers: Sequence[BlockReader], rows: Rows,
         numpy = importlib.import_module("numpy")
         questions = numpy.empty((len(readers), count, 2), numpy.uint64)
         for i, reader in enumerate(readers):
-            questions[i, :, 0] = reader._handle.value
+            questions[i, :, 0] = _address(reader)
         questions[:, :, 1] = numpy.arange(count)
         answers = numpy.ones((len(readers), count), numpy.bool_)
         _may_contain_many(keys, count, c_void_p(questions.ctypes.data), total,
@@ -696,7 +736,7 @@ def may_contain_every(readers: Sequence[BlockReader], rows: Rows,
     asked[1::2] = array.array("Q", range(count)) * len(readers)
     for i, reader in enumerate(readers):
         asked[2 * i * count:2 * (i + 1) * count:2] = array.array(
-            "Q", [reader._handle.value]) * count
+            "Q", [_address(reader)]) * count
     found = (c_bool * total)()
     _may_contain_many(keys, count, c_void_p(asked.buffer_info()[0]), total,
                       found)
