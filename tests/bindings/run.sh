@@ -247,6 +247,14 @@ java() {
   python3 -m zipfile -l "$jar" | tee "$work/java_jar"
   grep META-INF/LICENSE "$work/java_jar"
   grep META-INF/THIRD_PARTY.txt "$work/java_jar"
+  # It runs where neither Abseil nor xxHash is installed.
+  rm -rf "$work/java_files"
+  python3 -m zipfile -e "$jar" "$work/java_files"
+  ldd "$work"/java_files/rowbloom/*/librowbloom_c.so |
+    grep -E '^\s*lib(absl_|xxhash)' >"$work/java_needs"
+  if grep -v "=> $work/java_files/" "$work/java_needs"; then
+    return 1
+  fi
   code java README.md >"$work/Main.java"
   run_java "$work/Main.java" | grep -x 'phone no'
   expect run_java examples/MillionKeys.java

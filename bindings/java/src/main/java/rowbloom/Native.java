@@ -22,7 +22,9 @@ import java.lang.invoke.MethodHandles;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -46,23 +48,43 @@ final class Native {
   /** From the property, or else the jar, or else where the system looks. */
   private static SymbolLookup load() {
     String path = System.getProperty("rowbloom.library");
-    String resource =
-        System.getProperty("os.name") + "-" + System.getProperty("os.arch") + "/librowbloom_c.so";
-    try (InputStream inside = Native.class.getResourceAsStream(resource)) {
-      if (path == null && inside != null) {
-        Path copy = Files.createTempFile("librowbloom_c", ".so");
+    String inside = System.getProperty("os.name") + "-" + System.getProperty("os.arch") + "/";
+    try (InputStream list = Native.class.getResourceAsStream(inside + "libraries.txt")) {
+      if (path == null && list != null) {
+        // The library finds those that it needs beside it.
+        Path folder = Files.createTempDirectory("rowbloom");
+        List<Path> copies = new ArrayList<>();
         try {
-          Files.write(copy, inside.readAllBytes());
-          return check(SymbolLookup.libraryLookup(copy, Arena.global()));
+          for (String name : new String(list.readAllBytes(), StandardCharsets.UTF_8).split("\n")) {
+            try (InputStream library = Native.class.getResourceAsStream(inside + name)) {
+              copies.add(folder.resolve(name));
+              Files.copy(library, folder.resolve(name));
+            }
+          }
+          return opened(copies.get(0).toString(), "java.io.tmpdir is where it was copied to");
         } finally {
-          Files.delete(copy); // The process keeps it.
+          for (Path copy : copies) { // The process keeps them.
+            Files.deleteIfExists(copy);
+          }
+          Files.delete(folder);
         }
       }
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
-    String name = path == null ? "librowbloom_c.so." + ABI : path;
-    return check(SymbolLookup.libraryLookup(name, Arena.global()));
+    return opened(
+        path == null ? "librowbloom_c.so." + ABI : path,
+        "the property rowbloom.library names it, or else LD_LIBRARY_PATH its directory");
+  }
+
+  private static SymbolLookup opened(String library, String remedy) {
+    try {
+      return check(SymbolLookup.libraryLookup(library, Arena.global()));
+    } catch (IllegalArgumentException e) {
+      Error error = new UnsatisfiedLinkError(library + " cannot be loaded: " + remedy);
+      error.initCause(e);
+      throw error;
+    }
   }
 
   private static SymbolLookup check(SymbolLookup library) {
