@@ -88,15 +88,21 @@ func OpenBlock(source io.ReaderAt, size uint64, options ReaderOptions) (*BlockRe
 	defer free(cName)
 	var cache *C.rowbloom_cache
 	if options.Cache != nil {
-		cache = options.Cache.handle
+		if cache = options.Cache.handle; cache == nil {
+			return nil, &Error{InvalidArgument, "the cache is closed"}
+		}
 	}
 	var stats *C.rowbloom_stats
 	if options.Stats != nil {
-		stats = options.Stats.handle
+		if stats = options.Stats.handle; stats == nil {
+			return nil, &Error{InvalidArgument, "the stats are closed"}
+		}
 	}
 	var group cgo.Handle
 	if options.Group != nil {
-		group = options.Group.handle
+		if group = options.Group.handle; group == 0 {
+			return nil, &Error{InvalidArgument, "the group is closed"}
+		}
 	}
 	r := &BlockReader{source: cgo.NewHandle(source)}
 	_, err = made(options.Options, r, func(text *C.char, e *C.rowbloom_error) C.rowbloom_code {

@@ -670,6 +670,17 @@ func TestClosedObjectsAnswerMaybe(t *testing.T) {
 	expectError(t, reader.Verify(), InvalidArgument, "reader is NULL")
 	_, err = cache.UsageText()
 	expectError(t, err, InvalidArgument, "cache is NULL")
+	group, err := NewReadGroup(1)
+	ok(t, err)
+	ok(t, group.Close())
+	for message, options := range map[string]ReaderOptions{
+		"the cache is closed":  {Cache: cache},
+		"the stats are closed": {Stats: stats},
+		"the group is closed":  {Group: group},
+	} {
+		_, err = OpenBlock(bytes.NewReader(nil), 0, options)
+		expectError(t, err, InvalidArgument, message)
+	}
 }
 
 // The cost of a call beside that of a lookup.
