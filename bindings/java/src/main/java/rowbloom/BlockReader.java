@@ -260,8 +260,8 @@ public final class BlockReader extends NativeObject {
       from.set(HANDLE, 8, source);
       from.set(JAVA_LONG, 16, size);
       from.set(ADDRESS, 24, scratch.text(options.name));
-      long cache = options.cache == null ? 0 : options.cache.handle;
-      long stats = options.stats == null ? 0 : options.stats.handle;
+      long cache = handleOf(options.cache);
+      long stats = handleOf(options.stats);
       if (options.group == null) {
         return Native.make(
             OPEN, from, options.offset, options.size, options.text, cache, stats);

@@ -69,7 +69,7 @@ public final class Cache extends NativeObject {
    * @param capacityBytes bounds the memory of chunks and open readers
    */
   public Cache(long capacityBytes) {
-    super(FREE, Native.make(NEW, capacityBytes));
+    super(FREE, Native.make(NEW, capacity(capacityBytes)));
   }
 
   /**
@@ -78,6 +78,7 @@ public final class Cache extends NativeObject {
    * @param bytes as for the constructor
    */
   public void setCapacity(long bytes) {
+    capacity(bytes);
     try {
       SET_CAPACITY.invokeExact(handle, bytes);
     } catch (Throwable e) {

@@ -34,7 +34,7 @@ public final class Memo extends NativeObject {
    * @param capacityBytes bounds the memory of all entries
    */
   public Memo(long capacityBytes) {
-    super(FREE, Native.make(NEW, capacityBytes));
+    super(FREE, Native.make(NEW, capacity(capacityBytes)));
   }
 
   /**

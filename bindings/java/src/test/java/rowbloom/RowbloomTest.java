@@ -602,6 +602,16 @@ class RowbloomTest {
   }
 
   @Test
+  void negativeCapacitiesAreRefused() {
+    try (Cache cache = new Cache(1 << 20)) {
+      thrown(Code.INVALID_ARGUMENT, "a capacity of -1 bytes", () -> cache.setCapacity(-1));
+      assertEquals(1 << 20, cache.usage().capacityBytes());
+    }
+    thrown(Code.INVALID_ARGUMENT, "a capacity of -1 bytes", () -> new Cache(-1));
+    thrown(Code.INVALID_ARGUMENT, "a capacity of -1 bytes", () -> new Memo(-1));
+  }
+
+  @Test
   void closedObjectsAnswerMaybe() {
     Stats stats = new Stats();
     BlockReader reader = new Bytes(block("", List.of(row(1)))).open(new Options().stats(stats));
@@ -618,6 +628,8 @@ class RowbloomTest {
     assertEquals(0, stats.levels().length);
     thrown(Code.INVALID_ARGUMENT, "reader is NULL", reader::verify);
     thrown(Code.INVALID_ARGUMENT, "reader is NULL", reader::properties);
+    Options closed = new Options().stats(stats);
+    thrown(Code.INVALID_ARGUMENT, "the Stats is closed", () -> new Bytes(new byte[9]).open(closed));
     thrown(Code.INVALID_ARGUMENT, "", () -> new BlockWriter("bits=1", new ByteArrayOutputStream()));
     thrown(Code.NOT_FOUND, "", () -> new Bytes(new byte[9]).open(new Options().block(9, 0)));
   }
