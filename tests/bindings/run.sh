@@ -129,9 +129,7 @@ rust() {
   cd "$crates/readme"
   printf '[patch.crates-io]\nrowbloom-sys = { path = "../rowbloom-sys" }\n' \
     >>Cargo.toml
-  # As `cargo add`, which Debian's cargo lacks, does it.
-  sed -i 's|^\[dependencies\]|&\nrowbloom = { path = "../rowbloom" }|' \
-    Cargo.toml
+  cargo add --offline --quiet rowbloom --path ../rowbloom
   code rust "$source/bindings/rust/rowbloom/README.md" >src/main.rs
   cargo run --offline --features rowbloom/bundled | grep -x 'phone no'
 }
