@@ -8,9 +8,9 @@ tests/hosts/c/abi.golden has each declaration of the header in one line:
 functions, structs, constants. Within a major version lines are added, and none
 is changed or removed: ROWBLOOM_UPDATE_GOLDEN=1 writes the file anew. Also,
 LIBRARY (an archive or a shared library) must define the declared functions and
-no others in C, tests/hosts/c/c_test.cc must call each of them, and the crate
-rowbloom-sys must declare it. Exit code 0 if all agree, 1 with one line for each
-problem.
+no others in C, tests/hosts/c/c_test.cc must call each of them, with a null
+pointer too if it takes one, and the crate rowbloom-sys must declare it. Exit
+code 0 if all agree, 1 with one line for each problem.
 """
 
 import os
@@ -62,10 +62,16 @@ def problems(header, golden, symbols, uses):
             yield f"not in abi.golden: {line}"
     for name in sorted(functions(lines) ^ symbols):
         yield f"{name} is not both declared and defined"
+    takes_pointer = functions(
+        line for line in lines if re.search(r"\(.*\*", line))
     for path, text in uses.items():
         for name in sorted(functions(lines)):
             if not re.search(rf"\b{name}\(", text):
                 yield f"{path} does not have {name}"
+            elif (path.endswith(".cc") and name in takes_pointer and
+                  not re.search(rf"\b{name}\((\([^()]*\)|[^()])*\bnullptr",
+                                text)):
+                yield f"{path} does not pass a null pointer to {name}"
 
 
 def main(root, nm, library):

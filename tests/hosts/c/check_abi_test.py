@@ -28,7 +28,7 @@ ROWBLOOM_MAYBE = 1
 typedef struct rowbloom_x {int size;} rowbloom_x
 ROWBLOOM_API int rowbloom_f(const rowbloom_x* x, int size)
 """
-TEST = "rowbloom_f(x, 1)"
+TEST = "rowbloom_f(x(2), 1); rowbloom_f(x(2) ? nullptr : x, 1)"
 
 
 def problems(header=HEADER, symbols=("rowbloom_f",), test=TEST):
@@ -64,6 +64,9 @@ class CheckAbi(unittest.TestCase):
                          ["leaked is not both declared and defined"])
         self.assertEqual(problems(test=""),
                          ["test.cc does not have rowbloom_f"])
+        self.assertEqual(
+            problems(test="rowbloom_f(x(2), 1); g(nullptr)"),
+            ["test.cc does not pass a null pointer to rowbloom_f"])
 
     def test_symbols_of_nm(self):
         output = ("boundary.cc.o:\n0000000000000000 T rowbloom_f\n"
