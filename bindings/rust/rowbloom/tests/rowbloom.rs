@@ -442,6 +442,18 @@ fn async_lookups_read_by_their_future_alone() {
             Ok(bytes[from..from + load.size_bytes as usize].to_vec())
         }
     };
+    {
+        // A lookup that is dropped while it waits leaves nothing behind.
+        struct Ignore;
+        impl std::task::Wake for Ignore {
+            fn wake(self: Arc<Self>) {}
+        }
+        let waker = Arc::new(Ignore).into();
+        let key = row(1);
+        let mut dropped = Box::pin(reader.may_contain_async(Key::row(&key), read));
+        let mut context = std::task::Context::from_waker(&waker);
+        assert!(std::future::Future::poll(dropped.as_mut(), &mut context).is_pending());
+    }
     let ask = |key: Vec<u8>| block_on(reader.may_contain_async(Key::row(&key), read));
     assert!(ask(row(1))); // Its read fails.
     assert!(!ask(row(1)));
