@@ -28,7 +28,7 @@ print(f"{info.key_count} keys in {info.size_bytes} bytes, "
 cache, stats = rowbloom.Cache(64 << 20), rowbloom.Stats()
 reader = rowbloom.BlockReader(
     lambda offset, size: bytes(block[offset:offset + size]), len(block),
-    "000012.sst", options="prefetch=true", cache=cache, stats=stats)
+    name="000012.sst", options="prefetch=true", cache=cache, stats=stats)
 false_negatives, false_positives = [0] * THREADS, [0] * THREADS
 
 

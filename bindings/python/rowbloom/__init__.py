@@ -613,7 +613,7 @@ class BlockReader(_Object):
     _group = None
 
     def __init__(self, read: Callable[[int, int], Buffer], source_size: int,
-                 name: str = "source", offset: int = 0,
+                 *, name: str = "source", offset: int = 0,
                  size: Optional[int] = None, options: str = "",
                  cache: Optional[Cache] = None,
                  stats: Optional[Stats] = None,
