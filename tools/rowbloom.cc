@@ -15,6 +15,7 @@
 
 #include "CLI/CLI.hpp"
 #include "rowbloom/version.h"
+#include "tools/platform/platform.h"
 #include "tools/text/arguments.h"
 #include "tools/verbs/report.h"
 #include "tools/verbs/verbs.h"
@@ -24,6 +25,7 @@ namespace {
 namespace tools = rowbloom::tools;
 
 int Run(int argc, char** argv) {
+  tools::platform::PrepareStreams();
   CLI::App app("Looks into filters, and finds those that a store needs.",
                "rowbloom");
   app.set_version_flag("--version", "rowbloom " ROWBLOOM_VERSION_STRING);

@@ -30,7 +30,7 @@ PUBLIC = re.compile(r"(?:(hosts/\w+|rocksdb_plugin)/)?include/rowbloom/(.+)")
 INCLUDE = re.compile(r'\s*#\s*include\s*(<([^>]+)>|"([^"]+)")')
 # <vector>, <cstdint>; the C and POSIX headers in use; intrinsics.
 SYSTEM = re.compile(
-    r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|glob|link|malloc|poll"
+    r"[a-z_0-9]+|(std[a-z]+|dirent|dlfcn|errno|fcntl|glob|io|link|malloc|poll"
     r"|pthread|signal|string|time|unistd|(sys|linux)/[a-z]+|cpuid|arm_neon"
     r"|[a-z]*intrin|windows)\.h")
 KERNEL_SOURCE = re.compile(r".*_(portable|sse42|avx2|avx512|neon)\.cc")

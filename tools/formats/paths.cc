@@ -2,13 +2,13 @@
 
 #include "tools/formats/paths.h"
 
-#include <glob.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <regex>
 #include <system_error>
 #include <utility>
+
+#include "tools/platform/platform.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -49,13 +49,13 @@ void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
   }
   std::sort(found.begin(), found.end());
   for (const fs::directory_entry& entry : found) {
+    const std::string below = platform::TextOf(entry.path());
     if (entry.is_regular_file(error)) {
-      files->push_back({entry.path().string()});
+      files->push_back({below});
     } else if (entry.is_directory(error) && !entry.is_symlink(error)) {
-      ExpandDirectory(entry.path().string(), files);
+      ExpandDirectory(below, files);
     } else if (error) {
-      files->push_back(
-          {entry.path().string(), IoError(entry.path().string(), error)});
+      files->push_back({below, IoError(below, error)});
     }
   }
 }
@@ -67,14 +67,8 @@ std::vector<std::string> ExpandPattern(const std::string& path) {
       fs::exists(path, ignored)) {
     return {path};
   }
-  glob_t matches = {};
-  std::vector<std::string> expanded;
-  if (glob(path.c_str(), 0, nullptr, &matches) == 0) {
-    expanded.assign(matches.gl_pathv, matches.gl_pathv + matches.gl_pathc);
-  } else {
-    expanded.push_back(path);
-  }
-  globfree(&matches);
+  std::vector<std::string> expanded = platform::Match(path);
+  if (expanded.empty()) expanded.push_back(path);
   return expanded;
 }
 
@@ -108,7 +102,8 @@ std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
     expanded.insert(expanded.end(), matches.begin(), matches.end());
   }
   std::vector<TargetFile> files;
-  for (const std::string& path : expanded) {
+  for (const std::string& named : expanded) {
+    const std::string path = platform::TextOf(named);
     std::error_code error;
     const fs::file_status status = fs::status(path, error);
     if (IsRedisPath(path)) {

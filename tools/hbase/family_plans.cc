@@ -11,6 +11,7 @@
 #include "rowbloom/filter_key.h"
 #include "rowbloom/hfile_writer.h"
 #include "tools/hbase/properties.h"
+#include "tools/platform/platform.h"
 #include "tools/text/output.h"
 
 namespace rowbloom::tools {
@@ -23,9 +24,9 @@ std::string FamilyOf(const std::filesystem::path& family) {
   const std::string name = region.filename().string();
   if (name.size() != 32 ||
       name.find_first_not_of("0123456789abcdef") != std::string::npos) {
-    return family.empty() ? "." : family.string();
+    return family.empty() ? "." : platform::TextOf(family);
   }
-  return (region.parent_path() / "*" / family.filename()).string();
+  return platform::TextOf(region.parent_path() / "*" / family.filename());
 }
 
 // The fields that name a filter.
@@ -204,7 +205,8 @@ void GetReads::Add(const GetReads& other, double weight) {
 
 std::pair<DistinctKeys*, DistinctKeys*> FamilyPlans::SampleFor(
     const std::string& path) {
-  const std::string region = std::filesystem::path(path).parent_path().string();
+  const std::string region =
+      platform::TextOf(std::filesystem::path(path).parent_path());
   if (region != region_) {
     FinishRegion();
     region_ = region;

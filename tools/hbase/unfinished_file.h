@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "absl/status/status.h"
+#include "tools/platform/platform.h"
 
 namespace rowbloom::tools {
 
@@ -35,7 +36,7 @@ class UnfinishedFile {
  private:
   const std::string out_;
   const std::string path_;
-  int lock_ = -1;
+  platform::Lock lock_ = platform::kNoLock;
   int slot_ = -1;
 };
 

@@ -2,14 +2,13 @@
 
 #include "tools/text/output.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <vector>
 
 #include "absl/strings/ascii.h"
 #include "absl/strings/escaping.h"
+#include "tools/platform/platform.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -129,7 +128,7 @@ std::string Table(const Json& rows, size_t max_width) {
   return table;
 }
 
-ProgressLine::ProgressLine() : on_terminal_(isatty(STDERR_FILENO) == 1) {}
+ProgressLine::ProgressLine() : on_terminal_(platform::ErrorsAreOnTerminal()) {}
 
 void ProgressLine::Show(size_t done, size_t total, std::string_view name) {
   if (!on_terminal_ || total < 2) return;

@@ -29,6 +29,7 @@
 #include "tools/hbase/properties.h"
 #include "tools/hbase/rebuild_progress.h"
 #include "tools/hbase/unfinished_file.h"
+#include "tools/platform/platform.h"
 #include "tools/text/arguments.h"
 #include "tools/text/output.h"
 #include "tools/verbs/report.h"
@@ -437,7 +438,7 @@ absl::Status CheckTracker(const std::string& path) {
   std::error_code error;
   if (!fs::exists(list, error)) return absl::OkStatus();
   return absl::FailedPreconditionError(
-      list.string() +
+      platform::TextOf(list) +
       ": the table's hbase.store.file-tracker.impl is FILE. This list names "
       "the "
       "files that HBase opens: with others in their places the region would "
@@ -490,7 +491,7 @@ absl::Status RebuildOrKeep(const RebuildArguments& arguments,
   FileProgress progress(run, file.size_bytes);
   const bool is_one = arguments.into.empty();
   const std::string& in = file.target.path;
-  const std::string out = file.out.string();
+  const std::string out = platform::TextOf(file.out);
   std::error_code error;
   if (!file.target.error.ok()) return file.target.error;
   if (file.kind != kHFile) {
@@ -551,7 +552,7 @@ RebuildResult RebuildOne(const RebuildArguments& arguments,
                          const RebuildFile& file, RebuildProgress* progress) {
   RebuildResult done;
   done.entry = {{"path", EscapeControls(file.target.path)},
-                {"out", EscapeControls(file.out.string())}};
+                {"out", EscapeControls(platform::TextOf(file.out))}};
   const char* result = "failed";
   done.status = RebuildOrKeep(arguments, file, progress, &result, &done.entry);
   if (!done.status.ok()) {
@@ -602,7 +603,9 @@ void RebuildAll(const RebuildArguments& arguments,
 // Removes what killed runs left in the places of these files, and says so.
 void CleanUp(const std::vector<RebuildFile>& files, Json* summary) {
   std::vector<std::string> outs;
-  for (const RebuildFile& file : files) outs.push_back(file.out.string());
+  for (const RebuildFile& file : files) {
+    outs.push_back(platform::TextOf(file.out));
+  }
   const Leftovers leftovers = RemoveLeftovers(outs);
   for (const std::string& path : leftovers.removed) {
     std::cerr << "rowbloom: " << EscapeControls(path)
