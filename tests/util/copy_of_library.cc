@@ -4,7 +4,19 @@
 
 #include "util/epoch.h"
 
-extern "C" __attribute__((visibility("default"))) bool GuardIsSeen() {
+#if defined(_WIN32)
+#define ROWBLOOM_COPY_EXPORT extern "C" __declspec(dllexport)
+#else
+#define ROWBLOOM_COPY_EXPORT extern "C" __attribute__((visibility("default")))
+#endif
+
+ROWBLOOM_COPY_EXPORT bool GuardIsSeen() {
   const rowbloom::util::EpochGuard guard;
   return !rowbloom::util::EpochPassed(rowbloom::util::RetireEpoch());
+}
+
+ROWBLOOM_COPY_EXPORT int CountThreadRecords() {
+  int count = 0;
+  rowbloom::util::ForEachThread([&](const auto&) { ++count; });
+  return count;
 }
