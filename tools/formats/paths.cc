@@ -16,7 +16,9 @@ namespace {
 namespace fs = std::filesystem;
 
 absl::Status IoError(const std::string& path, const std::error_code& error) {
-  return absl::UnavailableError(path + ": " + error.message());
+  // In the words of C, which are those of every system.
+  return absl::UnavailableError(path + ": " +
+                                error.default_error_condition().message());
 }
 
 void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {

@@ -19,7 +19,7 @@ namespace {
 
 // The column family that a directory of files is of, over all regions of its
 // table: TABLE/REGION/FAMILY is of TABLE/*/FAMILY. Others are of their own.
-std::string FamilyOf(const std::filesystem::path& family) {
+std::string ColumnFamilyOf(const std::filesystem::path& family) {
   const std::filesystem::path region = family.parent_path();
   const std::string name = region.filename().string();
   if (name.size() != 32 ||
@@ -216,7 +216,7 @@ std::pair<DistinctKeys*, DistinctKeys*> FamilyPlans::SampleFor(
 
 void FamilyPlans::FinishRegion() {
   if (files_.empty()) return;
-  Family& family = families_[FamilyOf(region_)];
+  Family& family = families_[ColumnFamilyOf(region_)];
   const double rows = rows_.count();
   const double columns = columns_.count();
   family.rows += rows;

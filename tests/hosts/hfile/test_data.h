@@ -54,7 +54,7 @@ inline std::vector<std::vector<std::string>> VectorsOf(
 // Reads a file that gzip may have compressed.
 inline std::string ReadGzFile(const std::filesystem::path& path) {
   std::string text;
-  gzFile file = gzopen(path.c_str(), "rb");
+  gzFile file = gzopen(path.string().c_str(), "rb");
   if (file == nullptr) return text;
   char buffer[1 << 16];
   for (int n = 0; (n = gzread(file, buffer, sizeof(buffer))) > 0;) {
@@ -86,7 +86,7 @@ struct HFileSample {
 inline std::string SampleName(
     const ::testing::TestParamInfo<HFileSample>& param) {
   const std::filesystem::path& path = param.param.path;
-  std::string name = path.parent_path().filename() / path.filename();
+  std::string name = (path.parent_path().filename() / path.filename()).string();
   for (char& c : name) {
     if (std::isalnum(static_cast<unsigned char>(c)) == 0) c = '_';
   }
