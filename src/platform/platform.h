@@ -27,6 +27,11 @@ absl::Status LastError(const std::string& what);
 // --- Files. Paths are UTF-8 on Windows, where they may also be longer than 260
 // letters. A file that is open can be renamed and removed.
 
+#if defined(_WIN32)
+// The path in UTF-16, as the system takes it; "" and an error if it is none.
+std::wstring SystemPath(const std::string& path);
+#endif
+
 using File = intptr_t;
 inline constexpr File kNoFile = -1;
 

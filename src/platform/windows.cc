@@ -18,34 +18,9 @@ namespace {
 
 HANDLE HandleOf(File file) { return reinterpret_cast<HANDLE>(file); }
 
-// UTF-16 of the path, or "" and an error. Windows takes paths beyond MAX_PATH
-// only behind a prefix, and then as they are: absolute, with backslashes.
-std::wstring WidePath(const std::string& path) {
-  const int size = static_cast<int>(path.size());
-  const int wide_size = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS,
-                                            path.data(), size, nullptr, 0);
-  if (wide_size == 0) return std::wstring();
-  std::wstring wide(static_cast<size_t>(wide_size), L'\0');
-  MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path.data(), size,
-                      wide.data(), wide_size);
-  if (wide.find(L'\0') != std::wstring::npos) {
-    SetLastError(ERROR_INVALID_NAME);  // It would end the path there.
-    return std::wstring();
-  }
-  const DWORD full_size = GetFullPathNameW(wide.c_str(), 0, nullptr, nullptr);
-  if (full_size < MAX_PATH) return wide;
-  std::wstring full(full_size, L'\0');
-  full.resize(GetFullPathNameW(wide.c_str(), full_size, full.data(), nullptr));
-  if (full.rfind(L"\\\\?\\", 0) == 0 || full.rfind(L"\\\\.\\", 0) == 0) {
-    return full;
-  }
-  return full.rfind(L"\\\\", 0) == 0 ? L"\\\\?\\UNC\\" + full.substr(2)
-                                     : L"\\\\?\\" + full;
-}
-
 File Open(const std::string& path, DWORD access, DWORD disposition,
           DWORD flags) {
-  const std::wstring wide = WidePath(path);
+  const std::wstring wide = SystemPath(path);
   if (wide.empty()) return kNoFile;
   return reinterpret_cast<File>(CreateFileW(
       wide.c_str(), access,
@@ -85,6 +60,31 @@ DWORD AtMostOneGiB(size_t size) {
 }
 
 }  // namespace
+
+// Windows takes paths beyond MAX_PATH only behind a prefix, and then as they
+// are: absolute, with backslashes.
+std::wstring SystemPath(const std::string& path) {
+  const int size = static_cast<int>(path.size());
+  const int wide_size = MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS,
+                                            path.data(), size, nullptr, 0);
+  if (wide_size == 0) return std::wstring();
+  std::wstring wide(static_cast<size_t>(wide_size), L'\0');
+  MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path.data(), size,
+                      wide.data(), wide_size);
+  if (wide.find(L'\0') != std::wstring::npos) {
+    SetLastError(ERROR_INVALID_NAME);  // It would end the path there.
+    return std::wstring();
+  }
+  const DWORD full_size = GetFullPathNameW(wide.c_str(), 0, nullptr, nullptr);
+  if (full_size < MAX_PATH) return wide;
+  std::wstring full(full_size, L'\0');
+  full.resize(GetFullPathNameW(wide.c_str(), full_size, full.data(), nullptr));
+  if (full.rfind(L"\\\\?\\", 0) == 0 || full.rfind(L"\\\\.\\", 0) == 0) {
+    return full;
+  }
+  return full.rfind(L"\\\\", 0) == 0 ? L"\\\\?\\UNC\\" + full.substr(2)
+                                     : L"\\\\?\\" + full;
+}
 
 absl::Status LastError(const std::string& what) {
   const DWORD error = GetLastError();

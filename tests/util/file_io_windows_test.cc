@@ -10,6 +10,7 @@
 #include <string>
 
 #include "gtest/gtest.h"
+#include "platform/platform.h"
 #include "rowbloom/io.h"
 #include "util/file_io_fixture.h"
 
@@ -66,6 +67,20 @@ TEST_F(FileIo, PathsMayBeLongerThan260Letters) {
     DeleteFileW((wide + L"\\f").c_str());
     RemoveDirectoryW(wide.c_str());
   }
+}
+
+// Wine opens them without the prefix, too.
+TEST_F(FileIo, LongPathsAreAbsoluteBehindAPrefix) {
+  const std::string name(300, 'd');
+  const std::wstring wide(300, L'd');
+  const std::wstring here = fs::current_path().wstring();
+  EXPECT_EQ(platform::SystemPath("a/b"), L"a/b");
+  EXPECT_EQ(platform::SystemPath("a/../" + name + "/f"),
+            L"\\\\?\\" + here + L"\\" + wide + L"\\f");
+  EXPECT_EQ(platform::SystemPath("C:/" + name), L"\\\\?\\C:\\" + wide);
+  EXPECT_EQ(platform::SystemPath("//server/share/" + name),
+            L"\\\\?\\UNC\\server\\share\\" + wide);
+  EXPECT_EQ(platform::SystemPath("\\\\?\\C:\\" + name), L"\\\\?\\C:\\" + wide);
 }
 
 TEST_F(FileIo, BytesOfLineEndsAreKept) {
