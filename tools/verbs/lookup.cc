@@ -82,11 +82,11 @@ std::vector<LookupQuestion> ReadQuestions(const LookupArguments& arguments) {
   std::ifstream file;
   if (arguments.rows != "-") {
     std::error_code error;
-    file.open(arguments.rows, std::ios::binary);
-    if (!file) fail("cannot be read");
     if (std::filesystem::is_directory(arguments.rows, error)) {
       fail("is a directory, not a file of rows");
     }
+    file.open(arguments.rows, std::ios::binary);
+    if (!file) fail("cannot be read");
   }
   std::vector<LookupQuestion> questions;
   std::istream& lines = arguments.rows == "-" ? std::cin : file;
