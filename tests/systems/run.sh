@@ -246,7 +246,7 @@ windows() {
 arm_musl() {
   runner=$(command -v qemu-aarch64) || skip "qemu-user is not installed"
   rooms=(golden)
-  # ARM fuses a multiplication and an addition: the last digits of a plan differ.
+  # ARM fuses multiplications and additions: the last digits of a plan differ.
   tool_tests='PathsTest.*:CliTest.*-CliTest.FilesThatCannotBeRead*:*APlan*'
   build_by_zig "${rooms[@]/%/_test}" "${others[@]}"
   run_tests
