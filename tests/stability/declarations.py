@@ -6,8 +6,8 @@
 
 clang reads all public headers as one source; its module is of Debian's
 python3-clang-14. Listed is what programs can use or override:
-macros, and in namespace rowbloom, except rowbloom::internal, namespaces, classes
-with their bases and template parameters, functions, variables, fields,
+macros, and in namespace rowbloom, except rowbloom::internal, namespaces,
+classes with their bases and template parameters, functions, variables, fields,
 enumerators, and once more what is deprecated. Names of parameters, and values
 of variables and fields, are left out: they may change.
 """
