@@ -59,6 +59,7 @@ left_out='*Rate*:*MuchMoreThanExpected:*/200000:Fast.AF*:*OfLargeFilters*'
 left_out+=':MemFilterMemory.*:*CacheModel*'
 rooms=(key util filter budget cache block reader golden memfilter)
 others=(c_test hfile_test tool_platform_test write_cases rowbloom_tool)
+programs=(hosts/c/c_test hosts/hfile/hfile_test tools/tool_platform_test)
 libraries=(abseil xxhash zlib snappy lz4 libzstd libisal)
 
 # skip REASON: ends a target that this machine cannot build or run.
@@ -157,8 +158,7 @@ build_by_zig() {
 
 # run_tests [SUFFIX]: all test programs, by `runner` if it is not empty.
 run_tests() {
-  printf '%s\n' "${rooms[@]/%/_test}" hosts/c/c_test hosts/hfile/hfile_test \
-    tools/tool_platform_test |
+  printf '%s\n' "${programs[@]}" "${rooms[@]/%/_test}" |
     GTEST_FILTER="-$left_out" GTEST_BRIEF=1 ROWBLOOM_OPERATIONS=50000 \
       xargs -I NAME -P "$jobs" env $runner "$tests/NAME${1:-}"
 }
@@ -194,13 +194,14 @@ run_tool() {
     --gtest_brief=1 --gtest_filter="$tool_tests"
 }
 
+# The tests of what differs. All but the tests is compiled.
 plain() {
-  rooms=(util filter golden memfilter)
+  rooms=(util filter golden)
+  programs=()
   tests=$work/$target/tests
-  build_plainly "${rooms[@]/%/_test}" "${others[@]}" cli_test
+  build_plainly "${rooms[@]/%/_test}" write_cases rowbloom_tool rowbloom_c
   run_tests
   run_vectors
-  "$tests/tools/cli_test" --gtest_brief=1
 }
 
 musl() {
