@@ -235,9 +235,6 @@ done
 # shellcheck disable=SC2086 # One word for each step.
 [ $# -gt 0 ] || set -- $known
 
-# Steps that compile a file with the same flags share its object.
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-export CCACHE_SLOPPINESS=pch_defines,time_macros
 if [ $# -eq 1 ]; then
   step "$1" "$1"
 else

@@ -118,8 +118,6 @@ if [ $# -ne 1 ] || ! [[ $1 =~ ^[0-9]+(\.[0-9]+)?$ ]]; then
 fi
 end=$(awk -v hours="$1" 'BEGIN { printf "%d", hours * 3600 }')
 
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache
-export CCACHE_SLOPPINESS=pch_defines,time_macros
 # shellcheck disable=SC2046 # One word for each target.
 build fuzz $(fuzz_targets) >&2
 build test filter_test reader_test memfilter_test rocksdb_db_test >&2

@@ -2,6 +2,10 @@
 # shellcheck shell=bash
 # Functions of test.sh, check.sh and soak.sh, which source this file.
 
+# Builds that compile a file with the same flags share its object.
+export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+export CCACHE_SLOPPINESS=pch_defines,time_macros
+
 jobs=$(nproc)
 step_results=build/steps/results
 rm -f "$step_results"
