@@ -232,7 +232,7 @@ rocksdb_as_target() {
   local options=(-DROWBLOOM_SOURCE_DIR="$source" -DCMAKE_CXX_FLAGS=-fno-rtti
     -DCMAKE_PREFIX_PATH="$work/rocksdb.another" "${unity[@]}"
     -DROCKSDB_INCLUDE_DIR="$(pkg-config --variable=includedir rocksdb)"
-    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O1)
+    -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_FLAGS_RELEASE=-O0)
   if [ ! -x "$oldest/bin/cmake" ]; then
     python3 -m venv "$oldest"
     "$oldest/bin/pip" install --quiet cmake==3.16.8
@@ -384,7 +384,7 @@ way "static: mini_kv" mini_kv
 
 # An earlier run sets CMAKE_INSTALL_RPATH below.
 way "shared: configure" configure "$work/shared" -DBUILD_SHARED_LIBS=ON \
-  "-DCMAKE_CXX_FLAGS_RELEASE=-O1 -DNDEBUG" -UCMAKE_INSTALL_RPATH
+  "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" -UCMAKE_INSTALL_RPATH
 way "shared: build type Release by default" release_by_default
 way "shared: build" compile "$work/shared"
 way "shared: install" install_to "$work/shared" "$work/prefix.shared"
