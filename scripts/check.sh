@@ -199,8 +199,8 @@ s390x() {
   run_tests s390x -E '^(budget|planning)_test$' # They have no bytes.
 }
 
-# A system takes one to two minutes of two cores more, and seven to ten the
-# first time, when the compiler builds the system's libraries, too.
+# A system takes seven to ten minutes more the first time, when the compiler
+# builds the system's libraries, too.
 systems() {
   packages ${SYSTEMS:+systems}
   # shellcheck disable=SC2086 # One word for each target.
