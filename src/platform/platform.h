@@ -28,7 +28,8 @@ absl::Status LastError(const std::string& what);
 // letters. A file that is open can be renamed and removed.
 
 #if defined(_WIN32)
-// The path in UTF-16, as the system takes it; "" and an error if it is none.
+// Returns the path in UTF-16, as the system takes it. If the text is no path,
+// returns "", and LastError() has the reason.
 std::wstring SystemPath(const std::string& path);
 #endif
 
