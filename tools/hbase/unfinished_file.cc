@@ -33,10 +33,10 @@ UnfinishedFile::UnfinishedFile(const std::string& out)
   static const bool caught = (platform::CallBeforeEnd(RemoveAll), true);
   (void)caught;
   for (slot_ = 0; slot_ < kMaxAtOnce; ++slot_) {
-    if (unfinished_paths[slot_][0] == '\0') break;
-  }
-  if (slot_ < kMaxAtOnce && path_.size() < kMaxPathSize) {
-    path_.copy(unfinished_paths[slot_], path_.size());
+    if (unfinished_paths[slot_][0] == '\0' && path_.size() < kMaxPathSize) {
+      path_.copy(unfinished_paths[slot_], path_.size());
+      break;
+    }
   }
   // A file system without locks lacks only the cleaning of leftovers.
   lock_ = platform::LockFileAt(path_, /*make=*/true);
