@@ -196,10 +196,10 @@ run_tool() {
 
 # The tests of what differs. All but the tests is compiled.
 plain() {
-  rooms=(util filter golden)
-  programs=()
+  rooms=(util filter golden memfilter)
+  programs=(hosts/c/c_test)
   tests=$work/$target/tests
-  build_plainly "${rooms[@]/%/_test}" write_cases rowbloom_tool rowbloom_c
+  build_plainly "${rooms[@]/%/_test}" c_test write_cases rowbloom_tool
   run_tests
   run_vectors
 }
