@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <iterator>
-#include <new>
 
 #include "platform/platform.h"
+#include "util/cache_line.h"
 #include "util/check.h"
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -28,7 +28,6 @@ namespace rowbloom::internal::cache {
 
 namespace {
 
-constexpr std::align_val_t kAlignment{64};
 // With pages that are partly free, and the heap, a tenth.
 constexpr size_t kSlackDivisor = 16;
 
@@ -212,15 +211,14 @@ ChunkBytes::ChunkBytes(size_t size, ChunkMemory* memory)
   if (memory_ != nullptr) bytes_ = memory_->Take(size_);
   if (bytes_ != nullptr) return;
   memory_ = nullptr;
-  bytes_ = static_cast<char*>(
-      ::operator new(std::max<size_t>(size_, 1), kAlignment));
+  bytes_ = static_cast<char*>(util::NewOnCacheLine(size_));
 }
 
 ChunkBytes::~ChunkBytes() {
   if (memory_ != nullptr) {
     memory_->Return(bytes_, size_);
   } else {
-    ::operator delete(bytes_, kAlignment);
+    util::DeleteOnCacheLine(bytes_);
   }
 }
 

@@ -82,7 +82,8 @@ size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
 
 size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor) {
   return static_cast<size_t>(descriptor.total_size_bytes()) +
-         sizeof(ResidentChunk) + descriptor.unit_count * kUnitOverheadBytes;
+         sizeof(ResidentChunk) + util::kCacheLineBytes +
+         descriptor.unit_count * kUnitOverheadBytes;
 }
 
 double ResidentChunk::Worth() const {

@@ -26,6 +26,7 @@
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_reader.h"
 #include "rowbloom/io.h"
+#include "util/cache_line.h"
 
 namespace rowbloom::internal::reader {
 
@@ -62,7 +63,8 @@ struct ChunkOrigin {
   }
 };
 
-class alignas(64) ResidentChunk final : public cache::CachedFilter {
+class alignas(util::kCacheLineBytes) ResidentChunk final
+    : public cache::CachedFilter {
  public:
   // `units` are those of FilterAtStep(origin.descriptor, steps). `judge` is the
   // file's, and `chunk` its number there; without a judge the chunk stays
@@ -70,6 +72,8 @@ class alignas(64) ResidentChunk final : public cache::CachedFilter {
   static absl::StatusOr<std::unique_ptr<ResidentChunk>> Make(
       const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
       Kernel kernel, std::shared_ptr<const LoadJudge> judge, size_t chunk);
+  static void* operator new(size_t size) { return util::NewOnCacheLine(size); }
+  static void operator delete(void* chunk) { util::DeleteOnCacheLine(chunk); }
 
   const FilterView& view() const { return view_; }
   uint32_t steps() const { return steps_; }
@@ -108,7 +112,7 @@ class alignas(64) ResidentChunk final : public cache::CachedFilter {
   const uint32_t rest_steps_;
   const size_t last_unit_bytes_;
   const double last_unit_saves_;
-  alignas(64) FilterView view_;  // Lookups read one line.
+  alignas(util::kCacheLineBytes) FilterView view_;  // Lookups read one line.
   const ChunkOrigin origin_;
   const UnitPtrs units_;
 };
