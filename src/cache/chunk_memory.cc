@@ -139,6 +139,10 @@ char* ChunkMemory::Take(size_t size_bytes) {
     resident_pages_ += !slab->second.resident[page];
     slab->second.resident[page] = true;
   }
+  if (slab->second.is_in_part &&
+      slab->second.resident.count() == kSlabBytes / page_bytes_) {
+    UseHugePages(slab, true);
+  }
   taken_bytes_ += size;
   Allow(run, size);
   GiveBackBeyondSlack();
@@ -178,6 +182,11 @@ void ChunkMemory::SetCapacity(size_t capacity_bytes) {
   GiveBackBeyondSlack();
 }
 
+void ChunkMemory::UseHugePages(Slabs::iterator slab, bool use) {
+  slab->second.is_in_part = !use;
+  if (uses_huge_pages_) platform::UseHugePages(slab->first, kSlabBytes, use);
+}
+
 void ChunkMemory::GiveBackBeyondSlack() {
   while (resident_pages_ * page_bytes_ > taken_bytes_ + slack_bytes_ &&
          !resident_runs_.empty()) {
@@ -197,6 +206,7 @@ void ChunkMemory::GiveBack(char* run, size_t size_bytes) {
     slabs_.erase(slab);
     return;
   }
+  if (!slab->second.is_in_part) UseHugePages(slab, false);
   const auto [first, end] = WholePages(slab->first, run, size_bytes);
   platform::GiveBack(slab->first + first * page_bytes_,
                      (end - first) * page_bytes_);

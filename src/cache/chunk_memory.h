@@ -12,7 +12,7 @@
 // Free bytes stay resident as long as all of them together are at most a
 // sixteenth of the capacity, or a slab; beyond that the pages of free runs are
 // given back, those of the largest run first. Pages that are partly taken
-// stay.
+// stay. A slab is for huge pages as long as all of it is resident.
 //
 // All functions may be called on any number of threads.
 
@@ -61,6 +61,9 @@ class ChunkMemory {
 
   struct Slab {
     std::bitset<kSlabBytes / kMinPageBytes> resident;  // By page.
+    // Some pages were given back. The system would make them resident once more
+    // in a huge page, so it is asked for none until all are taken again.
+    bool is_in_part = false;
   };
   using Slabs = std::map<char*, Slab>;  // By first byte.
   // Free runs by size and address.
@@ -81,6 +84,7 @@ class ChunkMemory {
   void AddRun(char* run, size_t size_bytes);
   void RemoveRun(char* run, size_t size_bytes);
   bool AddSlab();
+  void UseHugePages(Slabs::iterator slab, bool use);
   void GiveBackBeyondSlack();
   void GiveBack(char* run, size_t size_bytes);
 

@@ -7,6 +7,10 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <fstream>
+#include <optional>
+#include <sstream>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -136,6 +140,48 @@ TEST(ChunkMemory, ASmallerCapacityGivesPagesBack) {
   EXPECT_GE(memory.resident_bytes(), 5 * kMiB);  // Kept.
   memory.SetCapacity(10 * kMiB);
   EXPECT_LE(memory.resident_bytes(), 2 * kMiB);
+}
+
+// True if the system may put the memory at this address into a huge page;
+// nullopt if it does not say.
+std::optional<bool> MayBeHuge(const char* address) {
+  std::ifstream smaps("/proc/self/smaps");
+  bool is_here = false;
+  for (std::string line; std::getline(smaps, line);) {
+    uintptr_t begin = 0;
+    uintptr_t end = 0;
+    char dash = 0;
+    std::istringstream range(line);
+    if (range >> std::hex >> begin >> dash >> end && dash == '-') {
+      const auto at = reinterpret_cast<uintptr_t>(address);
+      is_here = begin <= at && at < end;
+    }
+    if (is_here && line.rfind("VmFlags:", 0) == 0) {
+      return line.find(" hg") != std::string::npos;
+    }
+  }
+  return std::nullopt;
+}
+
+TEST(ChunkMemory, ASlabIsForHugePagesWhileAllOfItIsResident) {
+  ChunkMemory memory(true);
+  memory.SetCapacity(kMiB);  // So that a slab of free bytes may stay.
+  std::vector<char*> halves;
+  for (int i = 0; i < 6; ++i) halves.push_back(memory.Take(kMiB));
+  const auto huge_slabs = [&] {
+    return MayBeHuge(halves[0]).value_or(false) +
+           MayBeHuge(halves[2]).value_or(false) +
+           MayBeHuge(halves[4]).value_or(false);
+  };
+  if (huge_slabs() > 0) {
+    EXPECT_EQ(huge_slabs(), 3);
+    for (const size_t i : {1, 3, 5}) memory.Return(halves[i], kMiB);
+    EXPECT_EQ(memory.resident_bytes(), 5 * kMiB);
+    EXPECT_EQ(huge_slabs(), 2);
+    for (const size_t i : {1, 3, 5}) halves[i] = memory.Take(kMiB);
+    EXPECT_EQ(huge_slabs(), 3);
+  }
+  for (char* half : halves) memory.Return(half, kMiB);
 }
 
 TEST(ChunkMemoryThreads, PiecesOfThreadsDoNotOverlap) {
