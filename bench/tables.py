@@ -422,6 +422,21 @@ def memory_cache(result):
                              + mebibytes(run["resident_at_an_eighth_bytes"])))
 
 
+def pages(result):
+    yield ("Nanoseconds of processor time that a hit and the first load of a "
+           "chunk take in small pages and in huge ones, and how many times as "
+           "fast huge ones are; medians of rounds in turns.")
+    yield pivot([(run, kind) for run in result["pages"]
+                 for kind in ("hit", "first_load")], "filter, MiB",
+                lambda cell: (f"`{cell[0]['family']}`, "
+                              + number(cell[0]["mebibytes"])),
+                lambda cell: cell[1].replace("_", " "),
+                lambda cell: cell[0][cell[1]],
+                lambda run: "{}, {}: {:.2f}".format(
+                    number(run["small_pages_ns"]),
+                    number(run["huge_pages_ns"]), run["times_as_fast"]))
+
+
 def memory_readers(result):
     yield ("Bytes of an open reader beside a cache of 64 MiB: resident, and "
            "counted by the cache. `denied` is the share of the readers that "
@@ -668,6 +683,7 @@ SECTIONS = {
     "cache": ("Hit rate of the cache", cache),
     "memory_sst": ("Memory while SSTs are written", memory_sst),
     "memory_cache": ("Resident memory of a cache", memory_cache),
+    "pages": ("Huge pages", pages),
     "memory_readers": ("Memory of open readers", memory_readers),
     "reader_cost_bench": ("Cost of a lookup through a reader", micro),
     "point_get": ("A point get in a loop and by a batch", point_get),
