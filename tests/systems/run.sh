@@ -11,10 +11,10 @@ Without a TARGET it takes all.
 
 Builds the core, the memory filters, the C API, HFiles, the tool and their tests
 below WORK_DIR, and runs the tests where this machine can, of golden files and
-vectors of the format, too. Prints a line for each target with its seconds: ok,
-skipped with the reason, or FAILED with the log's path. Exit code 1 if one
-failed or, where CI is set, was skipped for another reason than that a download
-failed.
+vectors of the format, too. Prints a line for each target with its seconds and
+those of processors: ok, skipped with the reason, or FAILED with the log's path.
+Exit code 1 if one failed or, where CI is set, was skipped for another reason
+than that a download failed.
 
 plain               this machine's compiler without GNU's extensions, as MSVC is
 x86_64-linux-musl   static programs, which run here
@@ -299,7 +299,11 @@ take_target() {
     0* | 77 | 78*) ;;
     *) touch "$work/failed" && tail -n 40 "$log" ;;
   esac
-  printf '%-20s %4d s  %s\n' "$target" $((SECONDS - start)) "$result"
+  times >"$work/$target.times"
+  printf '%-20s %4d s  %4d s of processors  %s\n' "$target" \
+    $((SECONDS - start)) "$(tr 'ms' '  ' <"$work/$target.times" |
+      awk '{ sum += 60 * ($1 + $3) + $2 + $4 } END { printf "%d", sum }')" \
+    "$result"
 }
 
 # Two at once: configuring and linking take one core each. They take turns at
