@@ -233,10 +233,11 @@ windows() {
   tool_tests='-CliTest.FilesThatCannotBeRead*:*ShowMarkupOfFileNames*'
   tool_tests+=':*ThatAreNotUtf8*:*AWalkThatFindsNothing*'
   export WINEPREFIX=$work/wine WINEDEBUG=-all WINEDLLOVERRIDES="mscoree,mshtml="
-  # Without a server that stays, each program would start one. The first start
-  # makes the prefix.
+  # Without a server that stays, each program would start one, and have on its
+  # standard error what goes wrong there. The first start makes the prefix.
+  mkdir -p "$WINEPREFIX"
   server=$(command -v wineserver || echo /usr/lib/wine/wineserver64)
-  "$server" -p60 9>&- || true
+  "$server" -p600 9>&- || true # It may be there.
   "$runner" "$tests/golden_test.exe" --gtest_list_tests >/dev/null 2>&1
   run_tests .exe
   check_dll
