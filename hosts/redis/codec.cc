@@ -163,9 +163,9 @@ void AppendKryoLong(uint64_t value, std::string* out) {
 }  // namespace
 
 RedissonDigest RedissonDigestOf(std::string_view encoded) {
-  static constexpr highwayhash::HHKey kKey
-      __attribute__((aligned(32))) = {0x9e3779b97f4a7c15u, 0xf39cc0605cedc834u,
-                                      0x1082276bf3a27251u, 0xf86c6a11d0c18e95u};
+  alignas(32) static constexpr highwayhash::HHKey kKey = {
+      0x9e3779b97f4a7c15u, 0xf39cc0605cedc834u, 0x1082276bf3a27251u,
+      0xf86c6a11d0c18e95u};
   highwayhash::HHResult128 hash = {};
   highwayhash::InstructionSets::Run<highwayhash::HighwayHash>(
       kKey, encoded.data(), encoded.size(), &hash);
