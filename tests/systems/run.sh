@@ -143,6 +143,7 @@ configure() {
 # build NINJA_TARGET...
 build() { ninja -C "$work/$target" -j "$jobs" "$@"; }
 
+# To ccache objects with clang's precompiled headers are new in each directory.
 build_by_zig() {
   flock 9
   get_zig
@@ -150,6 +151,7 @@ build_by_zig() {
   flock -u 9
   write_compilers
   configure "$source/tests/systems" -DROWBLOOM_ZIG_TARGET="$target" \
+    -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON \
     -DCMAKE_TOOLCHAIN_FILE="$source/cmake/toolchains/zig.cmake" \
     -DROWBLOOM_ZIG_BIN="$work/bin/$target" -DDEPENDENCIES="$work/sources"
   build "$@"
