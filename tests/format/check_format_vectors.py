@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The library writes vectors/ as they are, and the decoder answers as they say.
 
-    check_format_vectors.py WRITE_CASES
+    check_format_vectors.py [EMULATOR] WRITE_CASES
 """
 
 import collections
@@ -32,7 +32,7 @@ def without_writer(case):
 def main():
     failures = []
     with tempfile.TemporaryDirectory() as directory:
-        subprocess.run([sys.argv[1], directory, "vectors"], check=True)
+        subprocess.run([*sys.argv[1:], directory, "vectors"], check=True)
         written = {case.name: case for case in cases.read(directory)}
     vectors = {case.name: case for case in cases.read(VECTORS)}
     for name in sorted(written.keys() ^ vectors.keys()):
