@@ -73,12 +73,14 @@ lacks() {
   exit 78
 }
 
+# Outside of WORK_DIR: a new copy of zig builds each system's libraries anew.
 get_zig() {
-  zig=$work/venv/bin/zig
+  local venv=${XDG_CACHE_HOME:-$HOME/.cache}/rowbloom/ziglang-$ziglang
+  zig=$venv/bin/zig
   [ ! -x "$zig" ] || return 0
-  python3 -m venv "$work/venv" &&
-    "$work/venv/bin/pip" install --quiet "ziglang==$ziglang" &&
-    ln -s "$("$work/venv/bin/python" -c 'import os, ziglang
+  python3 -m venv "$venv" &&
+    "$venv/bin/pip" install --quiet "ziglang==$ziglang" &&
+    ln -s "$("$venv/bin/python" -c 'import os, ziglang
 print(os.path.dirname(ziglang.__file__))')/zig" "$zig" ||
     lacks "ziglang $ziglang of PyPI could not be installed"
 }
