@@ -43,24 +43,24 @@ inline bool IsBumped(const FilterState& state, uint64_t stripe,
   return position < kThresholdOfCode[code];
 }
 
-// The planes of `stripe` in the partial unit.
-inline const char* PartialStripe(const FilterState& state, uint64_t stripe) {
+// The planes of `stripe` in the partial unit, which is unit `full`.
+inline const char* PartialStripe(const FilterState& state, uint64_t full,
+                                 uint64_t stripe) {
   const uint64_t rich_stripes = state.detail[kRichStripes];
-  return state.unit[state.detail[kFullUnits]] +
+  return state.unit[full] +
          kPlaneSize * (stripe * state.detail[kLeanPlanes] +
                        (stripe < rich_stripes ? stripe : rich_stripes));
 }
 
 template <typename Ops>
 ROWBLOOM_ALWAYS_INLINE bool MatchesPartialUnit(const FilterState& state,
-                                               uint64_t stripe,
+                                               uint64_t full, uint64_t stripe,
                                                uint64_t equation,
                                                uint32_t fingerprint) {
   const uint64_t lean = state.detail[kLeanPlanes];
   const uint64_t rich_stripes = state.detail[kRichStripes];
   const uint64_t planes = lean + (stripe + 1 < rich_stripes);
-  if (planes == 0) return true;
-  const char* home = PartialStripe(state, stripe);
+  const char* home = PartialStripe(state, full, stripe);
   const char* next = home + kPlaneSize * (lean + (stripe < rich_stripes));
   const uint32_t wrong = Ops::Parities(home, next, equation) ^ fingerprint;
   return (wrong & ((1u << planes) - 1)) == 0;
@@ -91,7 +91,7 @@ inline bool MatchesUnits(const FilterState& state, uint64_t stripe,
     fingerprint >>= kUnitPlanes;
   }
   return full == state.unit_count ||
-         MatchesPartialUnit<Ops>(state, stripe, equation, fingerprint);
+         MatchesPartialUnit<Ops>(state, full, stripe, equation, fingerprint);
 }
 
 // Looks up a key that is not in layer 0.
@@ -128,9 +128,22 @@ inline bool MatchesFirstUnits(const FilterState& state, uint64_t stripe,
   return (wrong & ((1u << (kUnits * kUnitPlanes)) - 1)) == 0;
 }
 
-// The filter has at least kUnits full units. A branch between them would be
+// The number of full units of a filter.
+enum class Units { kMore, kExactly };
+
+// Tests the partial unit, if there is one, behind two full ones. Inlined, it
+// would save registers in each lookup.
+template <typename Ops>
+ROWBLOOM_NOINLINE bool MatchesThirdUnit(const FilterState& state,
+                                        uint64_t stripe, uint64_t equation) {
+  return state.unit_count == 2 ||
+         MatchesPartialUnit<Ops>(state, 2, stripe, equation,
+                                 Fingerprint32(equation) >> (kUnitPlanes * 2));
+}
+
+// The filter has kUnits full units, or more. A branch between them would be
 // mispredicted for one absent key of 16.
-template <typename Ops, uint32_t kUnits>
+template <typename Ops, uint32_t kUnits, Units kThere>
 bool MayContain(const FilterState& state, uint64_t digest) {
   const Place place = PlaceOf(digest, state.slot_count);
   if (ROWBLOOM_UNLIKELY(IsBumped(state, place.stripe, place.position))) {
@@ -142,7 +155,16 @@ bool MayContain(const FilterState& state, uint64_t digest) {
       return false;
     }
   }
-  return MatchesUnits<Ops>(state, place.stripe, equation, kUnits);
+  if constexpr (kThere == Units::kMore) {
+    return MatchesUnits<Ops>(state, place.stripe, equation, kUnits);
+  } else if constexpr (kUnits == 2) {
+    return MatchesThirdUnit<Ops>(state, place.stripe, equation);
+  } else {
+    return kUnits == state.unit_count ||
+           MatchesPartialUnit<Ops>(
+               state, kUnits, place.stripe, equation,
+               Fingerprint32(equation) >> (kUnitPlanes * kUnits));
+  }
 }
 
 // Prefetches two stripes. GCC takes a function that only prefetches for one
@@ -157,7 +179,7 @@ ROWBLOOM_ALWAYS_INLINE void PrefetchUnit(const FilterState& state, uint32_t u,
   if (u < state.detail[kFullUnits]) {
     PrefetchStripes(state.unit[u] + stripe * kFullStripeSize);
   } else if (u < state.unit_count) {
-    PrefetchStripes(PartialStripe(state, stripe));
+    PrefetchStripes(PartialStripe(state, u, stripe));
   }
 }
 
@@ -185,7 +207,7 @@ inline void ForEachBit(uint32_t bits, const Function& function) {
 
 constexpr size_t kBatch = 32;  // The bits of a word.
 
-template <typename Ops, uint32_t kUnits>
+template <typename Ops, uint32_t kUnits, Units kThere>
 void MayContainBatch(const FilterState& state, const uint64_t* digests,
                      size_t count, bool* may_contain) {
   for (size_t begin = 0; begin < count; begin += kBatch) {
@@ -194,7 +216,7 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
       PrefetchHome(state, PlaceOf(digests[i], state.slot_count).stripe);
     }
     for (size_t i = begin; i < end; ++i) {
-      may_contain[i] = MayContain<Ops, kUnits>(state, digests[i]);
+      may_contain[i] = MayContain<Ops, kUnits, kThere>(state, digests[i]);
     }
   }
 }
@@ -255,7 +277,7 @@ void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
         if (u < state.detail[kFullUnits]
                 ? MatchesFullUnit<Ops>(state, u, stripes[i], equations[i],
                                        fingerprint)
-                : MatchesPartialUnit<Ops>(state, stripes[i], equations[i],
+                : MatchesPartialUnit<Ops>(state, u, stripes[i], equations[i],
                                           fingerprint)) {
           still_matching |= 1u << i;
           PrefetchUnit(state, u + 1, stripes[i]);
@@ -271,20 +293,30 @@ void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
   }
 }
 
+template <typename Ops, uint32_t kUnits, Units kThere>
+CompactLookup CompactLookupWith(bool near) {
+  if constexpr (kUnits == 1) {
+    if (!near) {
+      return {MayContain<Ops, kUnits, kThere>, MayContainFarBatch<Ops>,
+              Prefetch<kUnits>};
+    }
+  }
+  return {MayContain<Ops, kUnits, kThere>, MayContainBatch<Ops, kUnits, kThere>,
+          Prefetch<kUnits>};
+}
+
 template <typename Ops>
 CompactLookup CompactLookupOf(const FilterState& state, bool near) {
   const uint64_t full = state.detail[kFullUnits];
-  if (full == 0) {
-    return {MayContain<Ops, 0>, MayContainBatch<Ops, 0>, Prefetch<0>};
-  }
+  if (full == 0) return CompactLookupWith<Ops, 0, Units::kExactly>(near);
   if constexpr (Ops::kUnitsTogether == 2) {
-    if (near && full > 1) {
-      return {MayContain<Ops, 2>, MayContainBatch<Ops, 2>, Prefetch<2>};
+    if (near && full == 2) {
+      return CompactLookupWith<Ops, 2, Units::kExactly>(near);
     }
+    if (near && full > 2) return CompactLookupWith<Ops, 2, Units::kMore>(near);
   }
-  return {MayContain<Ops, 1>,
-          near ? MayContainBatch<Ops, 1> : MayContainFarBatch<Ops>,
-          Prefetch<1>};
+  if (full == 1) return CompactLookupWith<Ops, 1, Units::kExactly>(near);
+  return CompactLookupWith<Ops, 1, Units::kMore>(near);
 }
 
 }  // namespace
