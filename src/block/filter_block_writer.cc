@@ -116,6 +116,19 @@ class FilterBlockWriter::Impl {
   // `known` is the cell's key, or nullptr if it is still to be hashed.
   void Add(std::string_view row, std::string_view qualifier,
            const FilterKey* known);
+  // Adds the row if it is one that follows the last, of a filter of rows alone,
+  // as most are. Otherwise returns false, and Add() has to look at the cell.
+  bool AddNextRow(std::string_view row, const FilterKey* known) {
+    if (!adds_only_rows_ || finished_ || !status_.ok() ||
+        (known != nullptr && known->is_prefix()) ||
+        last_row_.OrderOf(row) <= 0) {
+      return false;
+    }
+    ++cell_count_;
+    AddRow(row, known != nullptr ? known->row_digest() : DigestBytes(row));
+    last_row_.Assign(row);
+    return true;
+  }
   absl::StatusOr<FilterBlockInfo> Finish();
   std::string_view tail() const { return tail_; }
 
@@ -125,7 +138,9 @@ class FilterBlockWriter::Impl {
   void AddKey(const block::StoredKey& key, KeyDigest digest) {
     if (open_chunk_key_.empty()) OpenChunk(key);
     builder_->Add(mixer_.has_secret() ? mixer_.Mix(digest) : digest);
-    if (builder_->key_count() >= max_keys_per_chunk_) CloseChunkAfter(key);
+    if (++chunk_digests_ < max_keys_per_chunk_) return;
+    chunk_digests_ = builder_->key_count();
+    if (chunk_digests_ >= max_keys_per_chunk_) CloseChunkAfter(key);
   }
   void AddRow(std::string_view row, KeyDigest digest) {
     AddKey({row, {}, false}, digest);
@@ -156,10 +171,14 @@ class FilterBlockWriter::Impl {
   absl::Status status_;
   std::unique_ptr<FilterBuilder> builder_;
   const uint64_t max_keys_per_chunk_;
+  const bool adds_only_rows_ =
+      options_.bloom_type == BloomType::kRow && !options_.key_codec.has_value();
 
   bool finished_ = false;
   uint64_t cell_count_ = 0;
   uint64_t key_count_ = 0;
+  // At least the keys of the open chunk: equal digests count more than once.
+  uint64_t chunk_digests_ = 0;
   uint64_t chunk_count_ = 0;
   uint64_t saturated_keys_ = 0;
   uint64_t size_bytes_ = 0;
@@ -301,6 +320,7 @@ void FilterBlockWriter::Impl::CloseChunk() {
   index_ += open_chunk_key_;
   filter.descriptor.AppendTo(&index_);
   open_chunk_key_.clear();
+  chunk_digests_ = 0;
   key_count_ += filter.descriptor.key_count;
   saturated_keys_ += filter.saturated_keys;
   const uint64_t offset = size_bytes_;
@@ -422,11 +442,13 @@ FilterBlockWriter::~FilterBlockWriter() = default;
 std::string_view FilterBlockWriter::tail() const { return impl_->tail(); }
 
 void FilterBlockWriter::Add(std::string_view row, std::string_view qualifier) {
-  impl_->Add(row, qualifier, nullptr);
+  if (!impl_->AddNextRow(row, nullptr)) impl_->Add(row, qualifier, nullptr);
 }
 
 void FilterBlockWriter::Add(const FilterKey& cell) {
-  impl_->Add(cell.row(), cell.qualifier(), &cell);
+  if (!impl_->AddNextRow(cell.row(), &cell)) {
+    impl_->Add(cell.row(), cell.qualifier(), &cell);
+  }
 }
 
 absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Finish() {

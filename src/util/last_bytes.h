@@ -32,11 +32,16 @@ class LastBytes {
   int OrderOf(std::string_view next) const {
     const size_t common = std::min(next.size(), size_);
     if (common < kWord || common > kMaxByWords) return next.compare(view());
-    for (size_t at = 0;; at = std::min(at + kWord, common - kWord)) {
-      const auto nexts = LoadBigEndian<uint64_t>(next.data() + at);
-      const auto mine = LoadBigEndian<uint64_t>(bytes_.get() + at);
-      if (nexts != mine) return nexts < mine ? -1 : 1;
-      if (at == common - kWord) break;
+    const char* const mine = bytes_.get();
+    const size_t last = common - kWord;  // Where the last word begins.
+    size_t at = 0;
+    while (at < last && Word(next.data() + at) == Word(mine + at)) at += kWord;
+    at = std::min(at, last);
+    if (Word(next.data() + at) != Word(mine + at)) {
+      return LoadBigEndian<uint64_t>(next.data() + at) <
+                     LoadBigEndian<uint64_t>(mine + at)
+                 ? -1
+                 : 1;
     }
     return next.size() == size_ ? 0 : next.size() < size_ ? -1 : 1;
   }
@@ -50,15 +55,22 @@ class LastBytes {
       std::copy(bytes.begin(), bytes.end(), to);
       return;
     }
-    for (size_t at = 0;; at = std::min(at + kWord, size - kWord)) {
+    const size_t last = size - kWord;
+    for (size_t at = 0; at < last; at += kWord) {
       std::memcpy(to + at, bytes.data() + at, kWord);
-      if (at == size - kWord) break;
     }
+    std::memcpy(to + last, bytes.data() + last, kWord);
   }
 
  private:
   static constexpr size_t kWord = sizeof(uint64_t);
   static constexpr size_t kMaxByWords = 64;
+
+  static uint64_t Word(const char* bytes) {
+    uint64_t word;
+    std::memcpy(&word, bytes, kWord);
+    return word;
+  }
 
   // Does not keep the bytes.
   ROWBLOOM_NOINLINE void Grow(size_t size) {
