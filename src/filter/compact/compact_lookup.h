@@ -60,6 +60,7 @@ ROWBLOOM_ALWAYS_INLINE bool MatchesPartialUnit(const FilterState& state,
   const uint64_t lean = state.detail[kLeanPlanes];
   const uint64_t rich_stripes = state.detail[kRichStripes];
   const uint64_t planes = lean + (stripe + 1 < rich_stripes);
+  if (planes == 0) return true;
   const char* home = PartialStripe(state, full, stripe);
   const char* next = home + kPlaneSize * (lean + (stripe < rich_stripes));
   const uint32_t wrong = Ops::Parities(home, next, equation) ^ fingerprint;
@@ -131,20 +132,33 @@ inline bool MatchesFirstUnits(const FilterState& state, uint64_t stripe,
 // The number of full units of a filter.
 enum class Units { kMore, kExactly };
 
-// Tests the partial unit, if there is one, behind two full ones. Inlined, it
-// would save registers in each lookup.
-template <typename Ops>
-ROWBLOOM_NOINLINE bool MatchesThirdUnit(const FilterState& state,
-                                        uint64_t stripe, uint64_t equation) {
-  return state.unit_count == 2 ||
-         MatchesPartialUnit<Ops>(state, 2, stripe, equation,
-                                 Fingerprint32(equation) >> (kUnitPlanes * 2));
+// Tests the units behind the first kUnits.
+template <typename Ops, uint32_t kUnits, Units kThere>
+ROWBLOOM_ALWAYS_INLINE bool MatchesOtherUnits(const FilterState& state,
+                                              uint64_t stripe,
+                                              uint64_t equation) {
+  if constexpr (kThere == Units::kExactly) {
+    return kUnits == state.unit_count ||
+           MatchesPartialUnit<Ops>(
+               state, kUnits, stripe, equation,
+               Fingerprint32(equation) >> (kUnitPlanes * kUnits));
+  } else {
+    return MatchesUnits<Ops>(state, stripe, equation, kUnits);
+  }
+}
+// The same out of line: inlined, two units and a third would save registers in
+// each lookup.
+template <typename Ops, uint32_t kUnits, Units kThere>
+ROWBLOOM_NOINLINE bool MatchesOtherUnitsApart(const FilterState& state,
+                                              uint64_t stripe,
+                                              uint64_t equation) {
+  return MatchesOtherUnits<Ops, kUnits, kThere>(state, stripe, equation);
 }
 
 // The filter has kUnits full units, or more. A branch between them would be
 // mispredicted for one absent key of 16.
-template <typename Ops, uint32_t kUnits, Units kThere>
-bool MayContain(const FilterState& state, uint64_t digest) {
+template <typename Ops, uint32_t kUnits, Units kThere, bool kApart>
+ROWBLOOM_ALWAYS_INLINE bool Answer(const FilterState& state, uint64_t digest) {
   const Place place = PlaceOf(digest, state.slot_count);
   if (ROWBLOOM_UNLIKELY(IsBumped(state, place.stripe, place.position))) {
     return MayContainBumped<Ops>(state, digest);
@@ -155,16 +169,19 @@ bool MayContain(const FilterState& state, uint64_t digest) {
       return false;
     }
   }
-  if constexpr (kThere == Units::kMore) {
-    return MatchesUnits<Ops>(state, place.stripe, equation, kUnits);
-  } else if constexpr (kUnits == 2) {
-    return MatchesThirdUnit<Ops>(state, place.stripe, equation);
+  if constexpr (kApart) {
+    return MatchesOtherUnitsApart<Ops, kUnits, kThere>(state, place.stripe,
+                                                       equation);
   } else {
-    return kUnits == state.unit_count ||
-           MatchesPartialUnit<Ops>(
-               state, kUnits, place.stripe, equation,
-               Fingerprint32(equation) >> (kUnitPlanes * kUnits));
+    return MatchesOtherUnits<Ops, kUnits, kThere>(state, place.stripe,
+                                                  equation);
   }
+}
+
+template <typename Ops, uint32_t kUnits, Units kThere>
+bool MayContain(const FilterState& state, uint64_t digest) {
+  return Answer < Ops, kUnits, kThere,
+         kUnits == 2 && kThere == Units::kExactly > (state, digest);
 }
 
 // Prefetches two stripes. GCC takes a function that only prefetches for one
@@ -216,7 +233,7 @@ void MayContainBatch(const FilterState& state, const uint64_t* digests,
       PrefetchHome(state, PlaceOf(digests[i], state.slot_count).stripe);
     }
     for (size_t i = begin; i < end; ++i) {
-      may_contain[i] = MayContain<Ops, kUnits, kThere>(state, digests[i]);
+      may_contain[i] = Answer<Ops, kUnits, kThere, false>(state, digests[i]);
     }
   }
 }
