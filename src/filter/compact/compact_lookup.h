@@ -224,17 +224,27 @@ inline void ForEachBit(uint32_t bits, const Function& function) {
 
 constexpr size_t kBatch = 32;  // The bits of a word.
 
+// For filters in the processor's own caches, where prefetches cost more than
+// they save.
 template <typename Ops, uint32_t kUnits, Units kThere>
-void MayContainBatch(const FilterState& state, const uint64_t* digests,
-                     size_t count, bool* may_contain) {
+void MayContainNearBatch(const FilterState& state, const uint64_t* digests,
+                         size_t count, bool* may_contain) {
+  for (size_t i = 0; i < count; ++i) {
+    may_contain[i] = Answer<Ops, kUnits, kThere, false>(state, digests[i]);
+  }
+}
+
+// For other filters of less than one full unit.
+template <typename Ops>
+void MayContainPartialBatch(const FilterState& state, const uint64_t* digests,
+                            size_t count, bool* may_contain) {
   for (size_t begin = 0; begin < count; begin += kBatch) {
     const size_t end = count - begin < kBatch ? count : begin + kBatch;
     for (size_t i = begin; i < end; ++i) {
       PrefetchHome(state, PlaceOf(digests[i], state.slot_count).stripe);
     }
-    for (size_t i = begin; i < end; ++i) {
-      may_contain[i] = Answer<Ops, kUnits, kThere, false>(state, digests[i]);
-    }
+    MayContainNearBatch<Ops, 0, Units::kExactly>(
+        state, digests + begin, end - begin, may_contain + begin);
   }
 }
 
@@ -312,14 +322,10 @@ void MayContainFarBatch(const FilterState& state, const uint64_t* digests,
 
 template <typename Ops, uint32_t kUnits, Units kThere>
 CompactLookup CompactLookupWith(bool near) {
-  if constexpr (kUnits == 1) {
-    if (!near) {
-      return {MayContain<Ops, kUnits, kThere>, MayContainFarBatch<Ops>,
-              Prefetch<kUnits>};
-    }
-  }
-  return {MayContain<Ops, kUnits, kThere>, MayContainBatch<Ops, kUnits, kThere>,
-          Prefetch<kUnits>};
+  const auto batch = near         ? MayContainNearBatch<Ops, kUnits, kThere>
+                     : kUnits > 0 ? MayContainFarBatch<Ops>
+                                  : MayContainPartialBatch<Ops>;
+  return {MayContain<Ops, kUnits, kThere>, batch, Prefetch<kUnits>};
 }
 
 template <typename Ops>
