@@ -186,6 +186,33 @@ TEST(Compact, SizeIsNearTheInformationLimit) {
   }
 }
 
+// Means of many filters, in slots for each key.
+TEST(Compact, FewKeysTakeFewSlots) {
+  Random random(43);
+  const double bits = BitsOfPlanes(8);
+  for (const auto& [count, most] : std::map<size_t, double>{{60, 1.12},
+                                                            {300, 1.085},
+                                                            {400, 1.08},
+                                                            {550, 1.06},
+                                                            {700, 1.06},
+                                                            {5000, 1.0195}}) {
+    constexpr int kFilters = 100;
+    double slots = 0;
+    double size = 0;
+    for (int i = 0; i < kFilters; ++i) {
+      const EncodedFilter filter = Build(bits, RandomDigests(&random, count));
+      const CompactLayout layout = LayoutOf(filter);
+      EXPECT_EQ(layout.homes[1] == 0, count <= kLastLayerKeys) << count;
+      slots += static_cast<double>(kStripeSlots * layout.stripe_count());
+      size += static_cast<double>(filter.units.size());
+    }
+    EXPECT_LT(slots / kFilters / static_cast<double>(count), most) << count;
+    EXPECT_NEAR(static_cast<double>(kCompactFamily.size_bytes(bits, count)),
+                size / kFilters, 16)
+        << count;
+  }
+}
+
 TEST(Compact, ABuilderKeepsTheSolversMemoryForTheNextFilter) {
   const auto builder = NewFilterBuilder(FilterSpec::BitsPerKey("compact", 10));
   for (uint64_t key = 0; key < 3000; ++key) {

@@ -83,12 +83,14 @@ inline std::vector<Case> BlockCases() {
   add_former("compact_23_columns", 24, 300);
   add_former("compact_rowcol", 7, 300, BloomType::kRowCol);
   add_former("compact_rowcol_2", 7, 300, BloomType::kRowCol);
+  add_former("compact_10_planes", 10, 700);
+  add_former("compact_rows_and_columns", 7, 300, BloomType::kRowCol);
   add("compact_1_key", "compact", 8.15, 1);
   add("compact_3000_keys", "compact", 8.15, 3000);
   add("compact_2_planes", "compact", 2.5, 300);
-  add("compact_10_planes", "compact", 10, 700);
   add("compact_23_planes", "compact", 24, 300);
-  add("compact_rows_and_columns", "compact", 7, 300, BloomType::kRowCol);
+  add("compact_700_keys", "compact", 10, 700);
+  add("compact_rows_and_columns_2", "compact", 7, 300, BloomType::kRowCol);
   add("secret", "fast", 11, 300, BloomType::kRowCol).options.secret = {
       {0x0123456789abcdef, 0xfedcba9876543210}};
   // The lower bounds of chunks are shorter than their first keys.

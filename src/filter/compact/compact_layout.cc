@@ -17,6 +17,12 @@ constexpr double kSlotsPerKey = 1.0065;  // In all layers of a large filter.
 // homes, which have more keys, bump more.
 constexpr double kBumpedShare = 0.0625;
 constexpr double kAbsentBumpedShare = 0.051;
+// Up to as many keys, slots that are free at a layer's ends count.
+constexpr uint64_t kFewKeys = 20000;
+// A last layer has at least two stripes. Fewer keys than some 35 would leave
+// more than one of them free: the layer before it has so many slots fewer than
+// keys.
+constexpr uint64_t kKeysBeyondHomes = 20;
 
 constexpr double kCodeBitsPerKey = 2.0 / kStripeSlots * kSlotsPerKey;
 
@@ -68,19 +74,46 @@ CompactPlanes CompactPlanesFor(double bits_per_key) {
 }
 
 uint64_t CompactHomes(uint64_t key_count) {
-  return std::max<uint64_t>(
-      1, static_cast<uint64_t>(std::llround(static_cast<double>(key_count) /
-                                            (kStripeSlots * kLoad))));
+  const auto homes = static_cast<uint64_t>(
+      std::llround(static_cast<double>(key_count) / (kStripeSlots * kLoad)));
+  const uint64_t most =
+      (std::max(key_count, kKeysBeyondHomes) - kKeysBeyondHomes) / kStripeSlots;
+  return std::max<uint64_t>(2, std::min(homes + 1, most)) - 1;
 }
 
 double CompactAbsentBumpedShare() { return kAbsentBumpedShare; }
 
 uint64_t LastLayerHomes(uint64_t key_count) {
-  const double load = key_count < 300 ? 0.98 : key_count < 1000 ? 0.90 : 0.85;
-  const uint64_t stripes = static_cast<uint64_t>(
-      std::ceil((static_cast<double>(key_count) + 1) / (kStripeSlots * load)));
-  return std::max<uint64_t>(stripes, 2) - 1;
+  // With as many slots left free half of the sets are solved, and with those
+  // that rounding adds most are.
+  constexpr uint64_t kFree = 2;
+  constexpr uint64_t kKeysOfFree = 200;
+  const uint64_t slots =
+      key_count <= kLastLayerKeys
+          ? key_count + kFree +
+                (std::max(key_count, kKeysOfFree) - kKeysOfFree) / 15
+          : static_cast<uint64_t>(static_cast<double>(key_count) /
+                                  (key_count < 1000 ? 0.90 : 0.85));
+  return std::max<uint64_t>(
+             2, slots / kStripeSlots + (slots % kStripeSlots != 0)) -
+         1;
 }
+
+namespace {
+
+// The keys of a layer that go to the next.
+uint64_t ExpectedBumped(uint64_t key_count, uint64_t homes) {
+  if (key_count > kFewKeys) {
+    return static_cast<uint64_t>(static_cast<double>(key_count) * kBumpedShare);
+  }
+  // Each of the solver's strands leaves slots free at its ends.
+  const uint64_t strands =
+      std::clamp<uint64_t>(homes / 48, homes < 24 ? 1 : 2, 4);
+  const uint64_t free_slots = 4 + 12 * strands + key_count / 230;
+  return key_count + free_slots - kStripeSlots * (homes + 1);
+}
+
+}  // namespace
 
 uint64_t CompactLayout::FirstStripe(uint32_t layer) const {
   uint64_t first = 0;
@@ -197,8 +230,7 @@ CompactLayout ExpectedCompactLayout(const CompactPlanes& planes,
       break;
     }
     layout.homes[layer] = CompactHomes(key_count);
-    key_count =
-        static_cast<uint64_t>(static_cast<double>(key_count) * kBumpedShare);
+    key_count = ExpectedBumped(key_count, layout.homes[layer]);
   }
   return layout;
 }

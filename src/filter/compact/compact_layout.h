@@ -84,7 +84,7 @@ CompactLayout ExpectedCompactLayout(const CompactPlanes& planes,
                                     uint64_t key_count);
 
 // A layer of at most this many keys is the last.
-constexpr uint64_t kLastLayerKeys = 250;
+constexpr uint64_t kLastLayerKeys = 400;
 // The smallest number of homes to try for a last layer of `key_count` keys.
 uint64_t LastLayerHomes(uint64_t key_count);
 

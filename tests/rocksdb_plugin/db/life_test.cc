@@ -194,7 +194,7 @@ TEST(DbLife, FiltersThatAreNotUnderstoodAnswerMaybe) {
       db.set_up.other_policy = policy;
       db.OpenAndFill(kLifeRows);
       if (partitioned) {
-        EXPECT_GT(policy->finished(), 10);
+        EXPECT_GT(policy->finished(), 3);
       }
       ExpectAllFound(db);
       db.set_up.other_policy.reset();
