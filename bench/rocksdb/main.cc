@@ -111,6 +111,13 @@ int Main(int argc, char** argv) {
                    "Capacities, as shares of the data")
       ->delimiter(',')
       ->check(CLI::Range(0.001, 2.0));
+  phases
+      ->add_option("--workloads", o.workloads,
+                   "Phases, in this order (default: all)")
+      ->delimiter(',')
+      ->check(CLI::IsMember(PhaseNames()));
+  phases->add_option("--seed", o.seed, "Of the draws of operations")
+      ->capture_default_str();
   CLI::App* places =
       add("places", MeasurePlaces,
           "Reads of gets by where filters live, at the same memory");

@@ -91,12 +91,13 @@ Json MeanOf(const std::vector<Json>& rounds, size_t first) {
 class Subject {
  public:
   Subject(const std::string& filter, bool has_urls, double cache_share,
-          const KeyTree& keys, const std::vector<uint64_t>& sorted, Run* run)
+          const KeyTree& keys, const std::vector<uint64_t>& sorted,
+          uint64_t seed, Run* run)
       : filter_(filter),
         has_urls_(has_urls),
         cache_share_(cache_share),
         keys_(keys),
-        operations_(keys, sorted, /*seed=*/1),
+        operations_(keys, sorted, seed),
         database_(OptionsFor(), run->NewPath()) {
     const auto count = keys.key_count;
     for (uint64_t i = 0; i < count; ++i) Put(SplitMix(i) % count);
@@ -252,7 +253,26 @@ class Subject {
   Database database_;
 };
 
+// All, if `names` is empty.
+std::vector<Workload> PhasesOf(const std::vector<std::string>& names) {
+  std::vector<Workload> phases;
+  for (const std::string& name : names.empty() ? PhaseNames() : names) {
+    phases.push_back(*std::find_if(
+        std::begin(kPhaseWorkloads), std::end(kPhaseWorkloads),
+        [&](const Workload& workload) { return workload.name == name; }));
+  }
+  return phases;
+}
+
 }  // namespace
+
+std::vector<std::string> PhaseNames() {
+  std::vector<std::string> names;
+  for (const Workload& workload : kPhaseWorkloads) {
+    names.emplace_back(workload.name);
+  }
+  return names;
+}
 
 Json MeasurePhases(Run* run) {
   const Options& options = run->options;
@@ -267,15 +287,16 @@ Json MeasurePhases(Run* run) {
   if (filters.empty()) {
     filters.assign(std::begin(kPhaseFilters), std::end(kPhaseFilters));
   }
+  const std::vector<Workload> workloads = PhasesOf(options.workloads);
   Json rows = Json::array();
   for (const bool has_urls : {false, true}) {
     for (const double cache_share : options.cache_shares) {
       for (const std::string& filter : filters) {
-        run->progress.Begin(
-            "phases " + filter + (has_urls ? ", URLs" : ""),
-            std::size(kPhaseWorkloads) * static_cast<size_t>(kRounds));
-        Subject subject(filter, has_urls, cache_share, keys, sorted, run);
-        for (const Workload& workload : kPhaseWorkloads) {
+        run->progress.Begin("phases " + filter + (has_urls ? ", URLs" : ""),
+                            workloads.size() * static_cast<size_t>(kRounds));
+        Subject subject(filter, has_urls, cache_share, keys, sorted,
+                        options.seed, run);
+        for (const Workload& workload : workloads) {
           if (workload.name == kRestart) subject.Restart();
           const uint64_t written = subject.WrittenBytes();
           const bool refreshes = workload.name == kRefresh && filter != kNone;

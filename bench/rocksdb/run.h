@@ -79,7 +79,9 @@ struct Options {
   std::vector<size_t> entry_bytes = {16, 116, 416};
   // cpu, time
   std::optional<uint64_t> rounds;
-  // time
+  // phases
+  uint64_t seed = 1;
+  // time, phases, places
   std::vector<std::string> workloads;  // Empty: all.
   std::vector<std::string> caches = {"lru"};
   std::vector<double> cache_shares = {0.1, 0.02};
@@ -121,6 +123,7 @@ Json MeasureKeys(Run* run);    // At equal memory.
 Json MeasureMemory(Run* run);  // By memory.
 Json MeasureGrow(Run* run);
 Json MeasurePhases(Run* run);
+std::vector<std::string> PhaseNames();  // That MeasurePhases() knows.
 Json MeasurePlaces(Run* run);
 // The workloads and places that MeasurePlaces() knows.
 std::vector<std::string> PlaceWorkloadNames();
