@@ -180,8 +180,8 @@ ROWBLOOM_ALWAYS_INLINE bool Answer(const FilterState& state, uint64_t digest) {
 
 template <typename Ops, uint32_t kUnits, Units kThere>
 bool MayContain(const FilterState& state, uint64_t digest) {
-  return Answer < Ops, kUnits, kThere,
-         kUnits == 2 && kThere == Units::kExactly > (state, digest);
+  constexpr bool kApart = kUnits == 2 && kThere == Units::kExactly;
+  return Answer<Ops, kUnits, kThere, kApart>(state, digest);
 }
 
 // Prefetches two stripes. GCC takes a function that only prefetches for one
