@@ -599,9 +599,11 @@ def reads_phases(result):
            "`..._auto` beside the fewest of any filter whose bits are "
            "fixed.".format(min(map(rewritten, compacted)),
                            max(map(rewritten, compacted))))
-    for keys in distinct(run["keys"] for run in runs):
-        chosen = [run for run in runs if run["keys"] == keys]
-        yield f"Keys: {keys}."
+    for keys, share in distinct((run["keys"], run["cache_share"])
+                                for run in runs):
+        chosen = [run for run in runs
+                  if (run["keys"], run["cache_share"]) == (keys, share)]
+        yield f"Keys: {keys}. Cache: {share:.0%} of the data."
         yield pivot(chosen, "filter", lambda run: f"`{run['filter']}`",
                     lambda run: run["phase"], lambda run: run,
                     lambda run: "{:.3f} ({:.3f}); {:.1f} bits".format(
@@ -618,6 +620,8 @@ def reads_phases(result):
                     lambda run: run["adapted"]["reads"] / best[run["phase"]],
                     "{:.2f}".format)
     refreshed = [run for run in runs if run.get("refresh", {}).get("ssts")]
+    if not refreshed:
+        return
     yield ("In `refreshed` half the gets are absent again; after the first "
            "overwriting `RefreshRocksDbFilters` rewrites the SSTs that are not "
            "as planned, and no key is overwritten any more. Reads of a get:")
@@ -662,6 +666,7 @@ SECTIONS = {
     "reads_memory": ("Memory for equal reads", reads_memory),
     "reads_grow": ("Trees that grow", reads_grow),
     "reads_phases": ("Filters that follow the gets", reads_phases),
+    "reads_phases_other": ("Filters that follow other gets", reads_phases),
     "reads_cpu": ("Processor time of writing", reads_cpu),
     "reads_time": ("Time of gets in one memory", reads_time),
     "reads_time_policy": ("Reads of gets with total_memory_bytes",
