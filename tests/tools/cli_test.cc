@@ -857,9 +857,9 @@ TEST_F(CliTest, AdviceKeepsTheKeyLayoutOfItsFilters) {
 
 // In so small a cache the same bits in both runs are cheapest.
 TEST_F(CliTest, AdviceNamesTheModeOfItsPlan) {
-  const Json document = RunJson("advise reads --cache_bytes 2000");
+  const Json document = RunJson("advise reads --cache_bytes 1000");
   // The last partition of a run is not full.
-  constexpr double kRounding = 0.7;
+  constexpr double kRounding = 0.5;
   EXPECT_NEAR(document["runs"][0]["best_bits"].get<double>(),
               document["runs"][1]["best_bits"].get<double>(), kRounding);
   EXPECT_THAT(document["option"].get<std::string>(),

@@ -24,7 +24,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr int kLifeRows = 700;
+constexpr int kLifeRows = 1600;
 
 // Return how many of the kLifeRows present rows a Get, or a scan, finds.
 int GetsThatFind(const TestDb& db) {
@@ -194,7 +194,7 @@ TEST(DbLife, FiltersThatAreNotUnderstoodAnswerMaybe) {
       db.set_up.other_policy = policy;
       db.OpenAndFill(kLifeRows);
       if (partitioned) {
-        EXPECT_GT(policy->finished(), 3);
+        EXPECT_GT(policy->finished(), 10);
       }
       ExpectAllFound(db);
       db.set_up.other_policy.reset();
