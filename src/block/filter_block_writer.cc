@@ -125,7 +125,7 @@ class FilterBlockWriter::Impl {
       return false;
     }
     ++cell_count_;
-    AddRow(row, known != nullptr ? known->row_digest() : DigestBytes(row));
+    AddRow(row, RowDigest(row, known));
     last_row_.Assign(row);
     return true;
   }
@@ -141,6 +141,9 @@ class FilterBlockWriter::Impl {
     if (++chunk_digests_ < max_keys_per_chunk_) return;
     chunk_digests_ = builder_->key_count();
     if (chunk_digests_ >= max_keys_per_chunk_) CloseChunkAfter(key);
+  }
+  static KeyDigest RowDigest(std::string_view row, const FilterKey* known) {
+    return known != nullptr ? known->row_digest() : DigestBytes(row);
   }
   void AddRow(std::string_view row, KeyDigest digest) {
     AddKey({row, {}, false}, digest);
@@ -240,17 +243,14 @@ void FilterBlockWriter::Impl::Add(std::string_view row,
   if (cell_order == 0) return;
   const bool new_row = row_order > 0;
   if (new_row && options_.key_codec.has_value()) AddPrefixes(row);
-  const auto row_digest = [&] {
-    return known != nullptr ? known->row_digest() : DigestBytes(row);
-  };
   switch (options_.bloom_type) {
     case BloomType::kNone:
       break;
     case BloomType::kRow:
-      AddRow(row, row_digest());
+      AddRow(row, RowDigest(row, known));
       break;
     case BloomType::kRowCol: {
-      if (new_row) last_row_digest_ = row_digest();
+      if (new_row) last_row_digest_ = RowDigest(row, known);
       if (new_row && AddsRowKeys()) AddRow(row, last_row_digest_);
       AddKey({row, qualifier, true},
              known != nullptr ? known->digest()

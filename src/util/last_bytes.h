@@ -35,9 +35,9 @@ class LastBytes {
     const char* const mine = bytes_.get();
     const size_t last = common - kWord;  // Where the last word begins.
     size_t at = 0;
-    while (at < last && Word(next.data() + at) == Word(mine + at)) at += kWord;
+    while (at < last && SameWord(next.data() + at, mine + at)) at += kWord;
     at = std::min(at, last);
-    if (Word(next.data() + at) != Word(mine + at)) {
+    if (!SameWord(next.data() + at, mine + at)) {
       return LoadBigEndian<uint64_t>(next.data() + at) <
                      LoadBigEndian<uint64_t>(mine + at)
                  ? -1
@@ -66,10 +66,9 @@ class LastBytes {
   static constexpr size_t kWord = sizeof(uint64_t);
   static constexpr size_t kMaxByWords = 64;
 
-  static uint64_t Word(const char* bytes) {
-    uint64_t word;
-    std::memcpy(&word, bytes, kWord);
-    return word;
+  // Words are compared as they are stored, which is cheaper than in order.
+  static bool SameWord(const char* a, const char* b) {
+    return LoadFixed<uint64_t>(a) == LoadFixed<uint64_t>(b);
   }
 
   // Does not keep the bytes.
