@@ -2,8 +2,8 @@
 //
 // Memory of the heap on a cache-line boundary, from operator new for ordinary
 // objects: glibc before 2.38 seldom reuses what lies around the blocks that an
-// operator new for aligned ones takes, and a cache that evicts has a third more
-// of its heap resident.
+// operator new for aligned ones takes, and a cache that evicts then keeps more
+// memory resident (memory_bench cache).
 //
 //   void* bytes = NewOnCacheLine(576);
 //   DeleteOnCacheLine(bytes);

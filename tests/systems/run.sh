@@ -73,7 +73,7 @@ lacks() {
   exit 78
 }
 
-# Outside of WORK_DIR: a new copy of zig builds each system's libraries anew.
+# zig is not below WORK_DIR, since a new copy builds all libraries anew.
 get_zig() {
   local venv=${XDG_CACHE_HOME:-$HOME/.cache}/rowbloom/ziglang-$ziglang
   zig=$venv/bin/zig
@@ -145,7 +145,8 @@ configure() {
 # build NINJA_TARGET...
 build() { ninja -C "$work/$target" -j "$jobs" "$@"; }
 
-# To ccache objects with clang's precompiled headers are new in each directory.
+# ccache finds no object that clang's precompiled headers of another directory
+# are part of.
 build_by_zig() {
   flock 9
   get_zig

@@ -17,11 +17,12 @@ constexpr double kSlotsPerKey = 1.0065;  // In all layers of a large filter.
 // homes, which have more keys, bump more.
 constexpr double kBumpedShare = 0.0625;
 constexpr double kAbsentBumpedShare = 0.051;
-// Up to as many keys, slots that are free at a layer's ends count.
+// With more keys, the slots that stay free at the ends of strands no longer
+// matter.
 constexpr uint64_t kFewKeys = 20000;
-// A last layer has at least two stripes. Fewer keys than some 35 would leave
-// more than one of them free: the layer before it has so many slots fewer than
-// keys.
+// A last layer has at least two stripes, and fewer than some 35 keys would
+// leave more than one of them free. Therefore a layer that is not the last has
+// fewer slots than keys, by this number at least.
 constexpr uint64_t kKeysBeyondHomes = 20;
 
 constexpr double kCodeBitsPerKey = 2.0 / kStripeSlots * kSlotsPerKey;
@@ -84,8 +85,8 @@ uint64_t CompactHomes(uint64_t key_count) {
 double CompactAbsentBumpedShare() { return kAbsentBumpedShare; }
 
 uint64_t LastLayerHomes(uint64_t key_count) {
-  // With as many slots left free half of the sets are solved, and with those
-  // that rounding adds most are.
+  // Half of all sets can be solved if this many slots stay free. Rounding to
+  // stripes adds free slots, with which most sets can be solved.
   constexpr uint64_t kFree = 2;
   constexpr uint64_t kKeysOfFree = 200;
   const uint64_t slots =
@@ -94,14 +95,13 @@ uint64_t LastLayerHomes(uint64_t key_count) {
                 (std::max(key_count, kKeysOfFree) - kKeysOfFree) / 15
           : static_cast<uint64_t>(static_cast<double>(key_count) /
                                   (key_count < 1000 ? 0.90 : 0.85));
-  return std::max<uint64_t>(
-             2, slots / kStripeSlots + (slots % kStripeSlots != 0)) -
-         1;
+  const uint64_t stripes = (slots + kStripeSlots - 1) / kStripeSlots;
+  return std::max<uint64_t>(stripes, 2) - 1;
 }
 
 namespace {
 
-// The keys of a layer that go to the next.
+// Estimates how many keys of a layer go to the next.
 uint64_t ExpectedBumped(uint64_t key_count, uint64_t homes) {
   if (key_count > kFewKeys) {
     return static_cast<uint64_t>(static_cast<double>(key_count) * kBumpedShare);

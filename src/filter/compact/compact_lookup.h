@@ -129,10 +129,10 @@ inline bool MatchesFirstUnits(const FilterState& state, uint64_t stripe,
   return (wrong & ((1u << (kUnits * kUnitPlanes)) - 1)) == 0;
 }
 
-// The number of full units of a filter.
+// A filter has exactly kUnits full units, or more of them.
 enum class Units { kMore, kExactly };
 
-// Tests the units behind the first kUnits.
+// Tests a key in the units behind the first kUnits.
 template <typename Ops, uint32_t kUnits, Units kThere>
 ROWBLOOM_ALWAYS_INLINE bool MatchesOtherUnits(const FilterState& state,
                                               uint64_t stripe,
@@ -146,8 +146,8 @@ ROWBLOOM_ALWAYS_INLINE bool MatchesOtherUnits(const FilterState& state,
     return MatchesUnits<Ops>(state, stripe, equation, kUnits);
   }
 }
-// The same out of line: inlined, two units and a third would save registers in
-// each lookup.
+// MatchesOtherUnits() as a call. If the compiler inlined it behind two full
+// units, each lookup would save registers before its first test.
 template <typename Ops, uint32_t kUnits, Units kThere>
 ROWBLOOM_NOINLINE bool MatchesOtherUnitsApart(const FilterState& state,
                                               uint64_t stripe,
@@ -155,8 +155,9 @@ ROWBLOOM_NOINLINE bool MatchesOtherUnitsApart(const FilterState& state,
   return MatchesOtherUnits<Ops, kUnits, kThere>(state, stripe, equation);
 }
 
-// The filter has kUnits full units, or more. A branch between them would be
-// mispredicted for one absent key of 16.
+// Tests the first kUnits units without a branch between them, which would be
+// mispredicted for one absent key of 16, and then the others. If kApart is
+// true, that takes a call.
 template <typename Ops, uint32_t kUnits, Units kThere, bool kApart>
 ROWBLOOM_ALWAYS_INLINE bool Answer(const FilterState& state, uint64_t digest) {
   const Place place = PlaceOf(digest, state.slot_count);
@@ -224,8 +225,8 @@ inline void ForEachBit(uint32_t bits, const Function& function) {
 
 constexpr size_t kBatch = 32;  // The bits of a word.
 
-// For filters in the processor's own caches, where prefetches cost more than
-// they save.
+// Prefetches nothing: the filter is in the processor's own caches, where
+// prefetches cost more than they save.
 template <typename Ops, uint32_t kUnits, Units kThere>
 void MayContainNearBatch(const FilterState& state, const uint64_t* digests,
                          size_t count, bool* may_contain) {
@@ -234,7 +235,7 @@ void MayContainNearBatch(const FilterState& state, const uint64_t* digests,
   }
 }
 
-// For other filters of less than one full unit.
+// Prefetches the homes of a filter that has no full unit.
 template <typename Ops>
 void MayContainPartialBatch(const FilterState& state, const uint64_t* digests,
                             size_t count, bool* may_contain) {
