@@ -116,7 +116,7 @@ int Main(int argc, char** argv) {
                    "Phases, in this order (default: all)")
       ->delimiter(',')
       ->check(CLI::IsMember(PhaseNames()));
-  phases->add_option("--seed", o.seed, "Of the draws of operations")
+  phases->add_option("--seed", o.seed, "Seed for the draws of operations")
       ->capture_default_str();
   CLI::App* places =
       add("places", MeasurePlaces,

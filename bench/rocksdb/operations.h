@@ -46,6 +46,13 @@ struct Workload {
   double scan_share = 0;
 };
 
+template <size_t kCount>
+std::vector<std::string> NamesOf(const Workload (&workloads)[kCount]) {
+  std::vector<std::string> names;
+  for (const Workload& workload : workloads) names.emplace_back(workload.name);
+  return names;
+}
+
 // Draws key ranges as mixgraph does: range i of 30, in random order, has a
 // weight of two exponential terms. Within a range a power law chooses the key.
 class RangeSampler {

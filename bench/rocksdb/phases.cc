@@ -253,7 +253,7 @@ class Subject {
   Database database_;
 };
 
-// All, if `names` is empty.
+// Returns the phases in the order of `names`, and all if it is empty.
 std::vector<Workload> PhasesOf(const std::vector<std::string>& names) {
   std::vector<Workload> phases;
   for (const std::string& name : names.empty() ? PhaseNames() : names) {
@@ -266,13 +266,7 @@ std::vector<Workload> PhasesOf(const std::vector<std::string>& names) {
 
 }  // namespace
 
-std::vector<std::string> PhaseNames() {
-  std::vector<std::string> names;
-  for (const Workload& workload : kPhaseWorkloads) {
-    names.emplace_back(workload.name);
-  }
-  return names;
-}
+std::vector<std::string> PhaseNames() { return NamesOf(kPhaseWorkloads); }
 
 Json MeasurePhases(Run* run) {
   const Options& options = run->options;

@@ -165,11 +165,7 @@ std::vector<std::string> PlaceNames() {
 }
 
 std::vector<std::string> PlaceWorkloadNames() {
-  std::vector<std::string> names;
-  for (const Workload& workload : kPlaceWorkloads) {
-    names.emplace_back(workload.name);
-  }
-  return names;
+  return NamesOf(kPlaceWorkloads);
 }
 
 Json MeasurePlaces(Run* run) {

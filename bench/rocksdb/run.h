@@ -123,7 +123,8 @@ Json MeasureKeys(Run* run);    // At equal memory.
 Json MeasureMemory(Run* run);  // By memory.
 Json MeasureGrow(Run* run);
 Json MeasurePhases(Run* run);
-std::vector<std::string> PhaseNames();  // That MeasurePhases() knows.
+// The phases that MeasurePhases() knows.
+std::vector<std::string> PhaseNames();
 Json MeasurePlaces(Run* run);
 // The workloads and places that MeasurePlaces() knows.
 std::vector<std::string> PlaceWorkloadNames();

@@ -392,11 +392,7 @@ std::vector<Case> CasesOf(const Options& options) {
 
 }  // namespace
 
-std::vector<std::string> WorkloadNames() {
-  std::vector<std::string> names;
-  for (const Workload& workload : kWorkloads) names.emplace_back(workload.name);
-  return names;
-}
+std::vector<std::string> WorkloadNames() { return NamesOf(kWorkloads); }
 
 Json MeasureTime(Run* run) {
   const Options& options = run->options;
