@@ -349,7 +349,7 @@ def memory_cache(result, pages):
     gains = {kind: [run[kind]["times_as_fast"] for run in
                     select(pages["pages"], mebibytes=125)]
              for kind in ("hit", "first_load")}
-    yield ("Plan for 1.1 times the capacity and {} MiB, or {} MiB for two "
+    yield ("Plan for 1.1 times the capacity and {} MiB, or {} MiB two "
            "seconds after it fell to an eighth. Of 125 MiB in huge pages hits "
            "are {:.1f} to {:.1f} times as fast, first loads {:.1f}.".format(
                *(math.ceil(mib) for mib in beyond.values()),
