@@ -2,7 +2,6 @@
 
 #include "policy/native_policy.h"
 
-#include <algorithm>
 #include <string>
 
 #include "budget/budget_option.h"
@@ -120,16 +119,14 @@ absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
 absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
     std::string_view id) {
   RocksDbOptions options;
-  double bits_per_key = 0;
+  double bits_per_key = options.filter_spec.bits_per_key();
   absl::Status status = ParsePolicyId(id, NativePolicy::kClassName(),
                                       &bits_per_key, &options.auto_bits);
   if (!status.ok()) return status;
-  if (bits_per_key != 0) {
-    options.filter_spec = rowbloom::FilterSpec::BitsPerKey(
-        options.filter_spec.family(), bits_per_key);
-    status = options.filter_spec.Validate();
-    if (!status.ok()) return status;
-  }
+  options.filter_spec = rowbloom::FilterSpec::BitsPerKey(
+      options.filter_spec.family(), bits_per_key);
+  status = options.filter_spec.Validate();
+  if (!status.ok()) return status;
   return std::make_unique<const NativePolicy>(options);
 }
 

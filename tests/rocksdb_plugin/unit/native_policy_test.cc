@@ -167,6 +167,8 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
       {"rowbloom:", "rowbloom:BITS_PER_KEY"},
       {"rowbloom:many", "rowbloom:BITS_PER_KEY"},
       {"rowbloom:1000", "is not within"},
+      {"rowbloom:0", "is not within"},
+      {"rowbloom:-0", "is not within"},
       {"rowbloom:nan", "is not within"},
       {id + "bloom_type=COLUMN}", "ROWCOL"},
       {id + "bloom_type=NONE}", "allowed: ROW, ROWCOL"},
