@@ -258,7 +258,7 @@ absl::StatusOr<std::shared_ptr<const rdb::TableProperties>> ReadSstProperties(
   const std::string found = SstPath(options.env, path);
   const rdb::Status status = reader.Open(found);
   if (!status.ok()) {
-    if (options.env->FileExists(SstPath(options.env, path)).IsNotFound()) {
+    if (options.env->FileExists(found).IsNotFound()) {
       return absl::NotFoundError(absl::StrCat(path, ": no such file"));
     }
     return ExplainOpen(found, options.env, status);

@@ -23,11 +23,11 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/metadata.h"
 #include "rocksdb/slice_transform.h"
-#include "rocksdb/sst_file_reader.h"
 #include "rocksdb/table.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/rocksdb_verify.h"
 #include "sst_path.h"
+#include "sst_properties.h"
 #include "verify/builtin_filter.h"
 #include "verify/neighbours.h"
 #include "verify/whole_filters.h"
@@ -46,6 +46,7 @@ using plugin::KeyLevelCount;
 using plugin::ListedPath;
 using plugin::NativePolicy;
 using plugin::NeighbourSample;
+using plugin::ReadSstProperties;
 using plugin::SizeOf;
 using plugin::SstPath;
 using plugin::TextPolicy;
@@ -65,16 +66,6 @@ bool IsKnownPolicy(std::string_view name) {
   return name == "rowbloom" || StartsWith(name, "rowbloom.") ||
          name == "bloomfilter" || name == "ribbonfilter" ||
          StartsWith(name, "rocksdb.");
-}
-
-// True if RocksDB can open the SST without its filter: footer, index and
-// properties are good.
-bool OpensWithoutFilter(const std::string& path, const rdb::Options& options) {
-  rdb::Options without;  // No filter policy.
-  without.env = options.env;
-  without.comparator = options.comparator;
-  rdb::SstFileReader reader(without);
-  return reader.Open(path).ok() && reader.GetTableProperties() != nullptr;
 }
 
 // "mixed" if they differ.
@@ -156,7 +147,9 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t neighbour_count,
   file->state = RocksDbFilterState::kUnreadable;
   absl::StatusOr<RocksDbSst> sst = ReadRocksDbSst(file->path, options);
   if (!sst.ok()) {
-    if (OpensWithoutFilter(file->path, options)) {
+    // Footer, index and properties are good if the SST opens without its
+    // filter.
+    if (ReadSstProperties(file->path, options).ok()) {
       file->state = RocksDbFilterState::kUnusable;
     } else if (absl::IsUnimplemented(sst.status())) {
       file->state = RocksDbFilterState::kNewer;
@@ -481,11 +474,11 @@ std::string_view RocksDbFilterStateName(RocksDbFilterState state) {
 std::string RocksDbExpectedFilter::ToString() const {
   if (filter_policy.empty()) return "no filter";
   if (!rowbloom.has_value()) return filter_policy;
-  return absl::StrCat(filter_policy, " ",
-                      Word(BloomTypeName(rowbloom->effective_bloom_type())),
-                      " ", rowbloom->key_codec.ToString(), " ",
-                      rowbloom->filter_spec.ToString(),
-                      rowbloom->budget.has_value() ? " by a budget" : "");
+  return absl::StrCat(
+      filter_policy, " ", Word(BloomTypeName(rowbloom->effective_bloom_type())),
+      " ", rowbloom->key_codec.ToString(), " ",
+      rowbloom->filter_spec.ToString(),
+      rowbloom->effective_budget().has_value() ? " by a budget" : "");
 }
 
 double RocksDbFilterFile::bits_per_key() const {

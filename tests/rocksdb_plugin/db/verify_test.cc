@@ -471,6 +471,13 @@ TEST(DbVerify, WhateverABudgetGivesIsExpected) {
   }
 }
 
+TEST(DbVerify, AutoBitsAreByABudget) {
+  TestDb db;
+  db.set_up.filter.auto_bits = true;
+  FillThreeRuns(&db);
+  EXPECT_THAT(Verify(db).expected.ToString(), HasSubstr("by a budget"));
+}
+
 TEST(DbVerify, BitsThatTheBudgetCannotHaveGivenAreOther) {
   TestDb db;
   db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 3);
