@@ -42,7 +42,7 @@ struct LoadRules {
   // forever.
   double hysteresis = 1.4;
   // Counts lose half of their weight after so many lookups for each chunk of
-  // open readers.
+  // open readers. At least 1.
   uint64_t half_life_lookups = 2048;
   // More steps must pay for their read within this many half-lives.
   double payback_half_lives = 4;

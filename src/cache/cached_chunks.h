@@ -89,6 +89,9 @@ class ChunkCache : public FilterCache {
   }
   Handle* Insert(const FilterCacheKey& key, std::unique_ptr<Value>* value,
                  const EntryOptions& options) final {
+    RB_CHECK(value != nullptr && *value != nullptr &&
+                 options.role < FilterCacheRole::kCount,
+             "FilterCache::Insert(): there is no value, or no such role");
     return InsertEntry(key, value, options, nullptr, nullptr);
   }
   // Inserts as Insert() does. The cache keeps the shortcut, if there is one,

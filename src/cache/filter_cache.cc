@@ -57,8 +57,10 @@ namespace internal::cache {
 
 ChunkCache::ChunkCache(const LoadRules& rules,
                        std::unique_ptr<ChunkMemory> memory)
-    : ledger_(std::make_shared<LoadLedger>(rules)),
-      memory_(std::move(memory)) {}
+    : ledger_(std::make_shared<LoadLedger>(rules)), memory_(std::move(memory)) {
+  RB_CHECK(rules.half_life_lookups > 0,
+           "LoadRules::half_life_lookups must be at least 1");
+}
 
 ChunkCache::~ChunkCache() {
   RB_CHECK(file_count_.load() == 0,

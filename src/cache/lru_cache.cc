@@ -490,6 +490,7 @@ class ShardedLruCache final : public ChunkCache {
   }
 
   void Release(Handle* handle) override {
+    RB_CHECK(handle != nullptr, "FilterCache::Release(): the handle is null");
     Entry* entry = EntryOf(handle);
     ShardOf(entry->key).Release(entry);
   }

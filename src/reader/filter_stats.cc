@@ -149,6 +149,8 @@ void CountedFiles::Close(const FileCounters* counters) {
 }
 
 void CountedFiles::Add(FilterCounter counter, uint64_t delta, int level) {
+  RB_CHECK(counter < FilterCounter::kCount,
+           "FilterStats::Add(): no such counter");
   unattributed_[level >= 0 && level < kLevels ? level : kLevels]
                [static_cast<size_t>(counter)]
                    .fetch_add(delta, std::memory_order_relaxed);

@@ -282,6 +282,21 @@ TEST_F(LruTest, OneShardThatWasAskedForTakesAnEntryOfAllItsCapacity) {
   EXPECT_FALSE(Put(1, {kCapacity - kOverhead}));
 }
 
+TEST_F(LruDeathTest, MistakesNameTheCall) {
+  MakeCache(2 * kEntry);
+  std::unique_ptr<FilterCache::Value> value;
+  EXPECT_DEATH(cache_->Insert({1, 0}, nullptr, {}), "Insert.*no value");
+  EXPECT_DEATH(cache_->Insert({1, 0}, &value, {}), "Insert.*no value");
+  value = std::make_unique<FilterCache::Value>();
+  FilterCache::EntryOptions options;
+  options.role = FilterCacheRole::kCount;
+  EXPECT_DEATH(cache_->Insert({1, 0}, &value, options), "no such role");
+  EXPECT_DEATH(cache_->Release(nullptr), "the handle is null");
+  ShardedLruCacheOptions no_half_life;
+  no_half_life.load_rules.half_life_lookups = 0;
+  EXPECT_DEATH(NewShardedLruCache(no_half_life), "must be at least 1");
+}
+
 TEST_F(LruDeathTest, ShardBitsOutOfRangeAreChecked) {
   EXPECT_DEATH(NewShardedLruCache({1000, -2}), "shard_bits must be");
   EXPECT_DEATH(NewShardedLruCache({1000, 17}), "shard_bits must be");

@@ -27,6 +27,11 @@ TEST(FilterStats, WhatNoFileIsKnownForMayHaveALevel) {
   EXPECT_EQ(stats.Snapshot()[FilterCounter::kLookups], 10);
 }
 
+TEST(FilterStatsDeathTest, ACounterThatDoesNotExistIsTheCallersMistake) {
+  FilterStats stats;
+  EXPECT_DEATH(stats.Add(FilterCounter::kCount), "no such counter");
+}
+
 TEST(FilterStats, OutcomeOfMaybeIsTrueOrFalsePositive) {
   FilterStats stats;
   stats.TellOutcome(true);
