@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 
@@ -85,11 +86,17 @@ absl::Status ParseAuthority(std::string_view text, RedisOptions* options) {
   }
   const bool is_bracketed = StartsWith(text, "[");
   if (is_bracketed) text.remove_prefix(1);
-  options->host = std::string(Cut(&text, is_bracketed ? ']' : ':'));
-  if (is_bracketed && StartsWith(text, ":")) text.remove_prefix(1);
-  if (options->host.empty()) return Wrong("no host");
+  const size_t host_size = text.find(is_bracketed ? ']' : ':');
+  options->host = std::string(text.substr(0, host_size));
+  if (options->host.empty() ||
+      (is_bracketed && host_size == std::string_view::npos)) {
+    return Wrong("no host");
+  }
+  text.remove_prefix(std::min(text.size(), host_size));
+  if (is_bracketed) Cut(&text, ']');
   if (!text.empty() &&
-      (!absl::SimpleAtoi(util::AbslView(text), &options->port) ||
+      (Cut(&text, ':').size() > 0 ||
+       !absl::SimpleAtoi(util::AbslView(text), &options->port) ||
        options->port < 1 || options->port > 65535)) {
     return Wrong("the port is not a number from 1 to 65535");
   }

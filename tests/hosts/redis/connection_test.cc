@@ -212,7 +212,8 @@ TEST(RedisUrl, HasServerUserDatabaseAndName) {
        {"http://a/b", "redis://", "redis:///a", "redis://a", "redis://a:b/c",
         "redis://a:70000/c", "redis://a/c?db=x", "redis://a/c?x=1",
         "unix://?name=a", "unix:///a", "redis://a/c?name=d", "redis://user@a/c",
-        "redis://user:@a/c"}) {
+        "redis://user:@a/c", "redis://a:/c", "redis://[::1]6379/c",
+        "redis://[::1]:/c", "redis://[::1/c"}) {
     EXPECT_EQ(ParseRedisUrl(url).status().code(),
               absl::StatusCode::kInvalidArgument)
         << url;
