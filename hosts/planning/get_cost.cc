@@ -20,9 +20,6 @@ using planning::CachedKind;
 using planning::CacheLives;
 using planning::KeyGroup;
 
-// Two varints for the lengths of an index key, offset and size of the block,
-// and a restart point.
-constexpr double kIndexEntryExtraBytes = 2 + 6 + 4;
 // 100% - block_size_deviation.
 constexpr double kFilterPartitionFill = 0.9;
 // More bits, or the same bits in all runs, must save 0.1% of the time.
@@ -173,7 +170,8 @@ RunLayout LayoutOf(double key_count, double bits_per_key,
       BlocksOfKeys(key_count, options.data_block_bytes / options.entry_bytes,
                    options.entry_bytes, overhead);
   const double index_key_bytes =
-      (options.key_bytes + kIndexEntryExtraBytes) / layout.data.keys;
+      (options.key_bytes + GetCostOptions::kIndexEntryExtraBytes) /
+      layout.data.keys;
   double index_keys = std::max(layout.data.keys,
                                options.metadata_block_bytes / index_key_bytes);
   if (bits_per_key > 0) {

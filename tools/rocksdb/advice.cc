@@ -36,10 +36,6 @@ double RoundedReads(double reads) {
 // rowbloom's own policy, or composed mode with RocksDB's Ribbon filters.
 enum class FilterWriter { kNative, kComposedRibbon };
 
-// An entry of the index over partitions, besides its key: as that of any index
-// (get_cost.cc).
-constexpr double kIndexEntryExtraBytes = 12;
-
 // RocksDB's five bytes behind a Ribbon filter, and the slots that round it up
 // to a multiple of 128: half of that on average.
 constexpr double kRibbonExtraBytes = 5;
@@ -123,7 +119,7 @@ absl::StatusOr<std::vector<FilterSetting>> WrittenFilters(
                          ? CompactBytes(written[i].builder_bits, keys / count)
                          : RibbonBytes(written[i].fpr, keys / count);
       if (tree.partitions_filters) {
-        bytes += get.key_bytes + kIndexEntryExtraBytes;
+        bytes += get.key_bytes + GetCostOptions::kIndexEntryExtraBytes;
       }
       written[i].bits_per_key = 8 * count * bytes / keys;
       bits += 8 * count * bytes;

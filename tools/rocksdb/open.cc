@@ -43,14 +43,6 @@ class NullLogger : public rdb::Logger {
 
 }  // namespace
 
-absl::Status FromRocksDb(const rdb::Status& status) {
-  if (status.ok()) return absl::OkStatus();
-  const std::string message = status.ToString();
-  if (status.IsCorruption()) return absl::DataLossError(message);
-  if (status.IsNotSupported()) return absl::UnimplementedError(message);
-  return absl::UnavailableError(message);
-}
-
 OptionsFile::OptionsFile(const std::string& directory) {
   RegisterRocksDb();
   // The application's merge operators and the like are unknown here.

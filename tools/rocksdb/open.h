@@ -20,11 +20,11 @@
 #include "absl/status/statusor.h"
 #include "rocksdb/db.h"
 #include "rocksdb/options.h"
-#include "rocksdb/status.h"
+#include "rocksdb_plugin/status.h"
 
 namespace rowbloom::tools {
 
-absl::Status FromRocksDb(const ROCKSDB_NAMESPACE::Status& status);
+using plugin::FromRocksDb;
 
 // The latest OPTIONS file of a database.
 class OptionsFile {

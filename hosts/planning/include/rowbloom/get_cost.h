@@ -85,10 +85,10 @@ struct GetCostOptions {
   double entry_bytes = 120;
   // The key of an index entry, at most entry_bytes. RocksDB shortens it to what
   // separates two blocks: if keys differ in their first bytes, give that many.
-  // The entry is 12 bytes longer: its handle takes 6, its restart point 4, and
-  // 2 are lengths (RocksDB's block_builder.cc, with
-  // index_block_restart_interval 1).
+  // The entry is longer: 2 bytes are lengths, its handle takes 6, its restart
+  // point 4 (RocksDB's block_builder.cc, with index_block_restart_interval 1).
   double key_bytes = 20;
+  static constexpr double kIndexEntryExtraBytes = 2 + 6 + 4;
   double data_block_bytes = 4096;
   // The size of an index partition; a filter partition has at most nine tenths
   // of it (RocksDB's block_size_deviation).
