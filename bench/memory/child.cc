@@ -5,10 +5,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <exception>
 #include <fstream>
-#include <iterator>
 #include <stdexcept>
 #include <string>
 

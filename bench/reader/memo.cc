@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <stdexcept>
-#include <string>
 #include <vector>
 
 #include "bench/reader/tree.h"

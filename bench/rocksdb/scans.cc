@@ -6,7 +6,6 @@
 // whether gets have filled it.
 
 #include <algorithm>
-#include <iterator>
 #include <memory>
 #include <string>
 

@@ -12,9 +12,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cmath>
 #include <memory>
-#include <numeric>
 #include <string>
 #include <thread>
 #include <utility>

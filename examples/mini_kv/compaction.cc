@@ -2,8 +2,6 @@
 
 #include "compaction.h"
 
-#include <algorithm>
-
 namespace mini_kv {
 namespace {
 

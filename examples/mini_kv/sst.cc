@@ -2,7 +2,6 @@
 
 #include "sst.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "coding.h"

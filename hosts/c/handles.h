@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The cache and the statistics behind their handles. A reader holds them too,
-// so that they may be freed before it. Their
-// counters.
+// so that they may be freed before it.
 
 #ifndef ROWBLOOM_C_HANDLES_H_
 #define ROWBLOOM_C_HANDLES_H_

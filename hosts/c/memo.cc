@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <memory>
 #include <optional>
-#include <utility>
 
 #include "c/boundary.h"
 #include "rowbloom/false_positive_memo.h"

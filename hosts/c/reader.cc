@@ -55,8 +55,10 @@ class CallbackSource : public RandomAccessSource {
     group_.read_many(group_.context, many.data(), many.size());
     for (size_t i = 0; i < reads.size(); ++i) {
       reads[i].result = {reads[i].scratch, reads[i].size_bytes};
-      reads[i].status =
-          StatusOfCallback(many[i].code, {}, name_ + ": read_many");
+      reads[i].status = StatusOfCallback(
+          many[i].code, {},
+          static_cast<const CallbackSource*>(reads[i].source)->name_ +
+              ": read_many");
     }
   }
   const void* read_group() const override { return group_.context; }

@@ -263,10 +263,11 @@ bool CellDecoder::NextDiff() {
       (flags & (DiffFlags::kTimestampIsDiff | DiffFlags::kSameType)) != 0) {
     return false;
   }
-  const char* previous_end =
-      previous_key_.data() + previous_key_.size() - kTimestampAndTypeSize;
   if ((flags & DiffFlags::kTimestampIsDiff) != 0) {
-    timestamp = util::LoadBigEndian<uint64_t>(previous_end) - timestamp;
+    timestamp = util::LoadBigEndian<uint64_t>(previous_key_.data() +
+                                              previous_key_.size() -
+                                              kTimestampAndTypeSize) -
+                timestamp;
   }
   util::AppendBigEndian(timestamp, &key_);
   if (!ReadType((flags & DiffFlags::kSameType) != 0)) return false;

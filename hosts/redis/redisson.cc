@@ -271,13 +271,13 @@ absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
   }
   // A value has its full length if rowbloom has marked the filter. Else it ends
   // with the highest set bit.
-  const bool is_marked = config[2].kind == Kind::kText;
+  const bool has_mark = config[2].kind == Kind::kText;
   const uint64_t size = static_cast<uint64_t>(length.integer);
-  if (size > ValueSize() || (is_marked && size != ValueSize())) {
+  if (size > ValueSize() || (has_mark && size != ValueSize())) {
     return absl::DataLossError(
         absl::StrCat("redis filter \"", name_, "\" has a value of ", size,
                      " bytes; ", shape_.bit_count, " bits have ",
-                     is_marked ? "" : "at most ", ValueSize(),
+                     has_mark ? "" : "at most ", ValueSize(),
                      ": its bits or its parameters were lost; delete both keys "
                      "and add the elements again"));
   }

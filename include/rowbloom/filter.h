@@ -160,9 +160,8 @@ uint32_t FilterSteps(const FilterDescriptor& descriptor);
 FilterDescriptor FilterAtStep(const FilterDescriptor& descriptor,
                               uint32_t steps);
 // Writes unit `unit` of FilterAtStep(descriptor, steps) to `out`, in the size
-// that this descriptor has for it. `bytes` are the same unit of `descriptor`;
-// if their size is not the descriptor's, they are not read. They do not overlap
-// `out`.
+// that this descriptor has for it. `bytes` are the same unit of `descriptor`,
+// of its size (checked). They do not overlap `out`.
 void CopyUnitAtStep(const FilterDescriptor& descriptor, uint32_t steps,
                     uint32_t unit, std::string_view bytes, char* out);
 

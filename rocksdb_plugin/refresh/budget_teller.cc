@@ -3,7 +3,6 @@
 #include "refresh/budget_teller.h"
 
 #include <atomic>
-#include <string>
 
 #include "budget/budget_listener.h"
 #include "rocksdb/db.h"

@@ -19,12 +19,10 @@
 #ifndef ROWBLOOM_CACHE_CHUNK_MEMORY_H_
 #define ROWBLOOM_CACHE_CHUNK_MEMORY_H_
 
-#include <array>
 #include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <mutex>
 #include <set>
 #include <string_view>

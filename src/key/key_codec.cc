@@ -399,8 +399,8 @@ absl::Status KeyCodec::Decode(std::string_view key, std::string* row,
                               std::string* qualifier,
                               std::string* suffix) const {
   RB_CHECK(segment_count_ == 2,
-           "KeyCodec::Decode() into a row and a qualifier: the codec has more "
-           "than two segments; decode into a vector");
+           "KeyCodec::Decode() into a row and a qualifier: the codec does "
+           "not have two segments; decode into a vector");
   std::vector<std::string> segments;
   if (absl::Status s = Decode(key, &segments, suffix); !s.ok()) return s;
   *row = std::move(segments[0]);

@@ -2,7 +2,6 @@
 
 #include "reader/file_counters.h"
 
-#include <algorithm>
 #include <mutex>
 #include <set>
 

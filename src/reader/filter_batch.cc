@@ -7,7 +7,6 @@
 #include <array>
 #include <atomic>
 #include <functional>
-#include <utility>
 #include <vector>
 
 #include "absl/types/span.h"

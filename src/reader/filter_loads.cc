@@ -7,7 +7,6 @@
 #include <functional>
 #include <map>
 #include <mutex>
-#include <tuple>
 #include <utility>
 
 #include "reader/block_reader.h"

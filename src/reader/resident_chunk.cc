@@ -2,9 +2,7 @@
 
 #include "reader/resident_chunk.h"
 
-#include <algorithm>
 #include <map>
-#include <new>
 #include <utility>
 
 #include "absl/strings/str_cat.h"

@@ -4,7 +4,6 @@
 
 #include "block/chunk_index.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <set>

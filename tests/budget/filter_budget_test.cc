@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <string>
 
 #include "rowbloom/filter.h"
 #include "rowbloom/tree_shape.h"

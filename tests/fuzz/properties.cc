@@ -3,8 +3,6 @@
 #include "fuzz/properties.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 #include <memory>
 
 #include "filter/compact/compact.h"

@@ -3,7 +3,6 @@
 // A stranger's program: writes an HFile and asks it.
 
 #include <cstdio>
-#include <memory>
 #include <string>
 
 #include "rowbloom/hfile.h"

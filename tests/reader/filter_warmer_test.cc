@@ -3,7 +3,6 @@
 #include "rowbloom/filter_warmer.h"
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <vector>
 

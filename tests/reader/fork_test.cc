@@ -11,8 +11,6 @@
 #include <cstdint>
 #include <future>
 #include <memory>
-#include <string>
-#include <string_view>
 #include <thread>
 
 #include "gtest/gtest.h"

@@ -2,7 +2,6 @@
 //
 // Tests when chunks are read: ahead, again after a failure, or not at all.
 
-#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>

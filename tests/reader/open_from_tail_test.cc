@@ -5,7 +5,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"

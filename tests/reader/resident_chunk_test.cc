@@ -2,11 +2,8 @@
 
 #include "reader/resident_chunk.h"
 
-#include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <memory>
-#include <string>
 #include <string_view>
 #include <vector>
 

@@ -6,7 +6,6 @@
 #ifndef ROWBLOOM_TESTS_TESTING_RESEAL_H_
 #define ROWBLOOM_TESTS_TESTING_RESEAL_H_
 
-#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <string>

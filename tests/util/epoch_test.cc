@@ -2,7 +2,6 @@
 
 #include "util/epoch.h"
 
-#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>

@@ -3,7 +3,7 @@
 // The progress of a run over many files: a line that is rewritten on a
 // terminal, and lines now and then in a log.
 //
-//   RebuildProgress progress({files, bytes, seconds});
+//   RebuildProgress progress(files, bytes, seconds);
 //   progress.Add(bytes);  // From any thread.
 //   progress.FinishFile();
 

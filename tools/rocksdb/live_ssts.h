@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// A RocksDB database: lists its live SSTs and the filters that its OPTIONS file
-// asks for. Nothing is written to its directory.
-//
-// RocksDB's messages name file and offset. Corruption becomes DataLoss,
-// NotSupported becomes Unimplemented.
+// Describes the filter of an SST of RocksDB, for `inspect` and `verify`.
 
 #ifndef ROWBLOOM_TOOLS_ROCKSDB_LIVE_SSTS_H_
 #define ROWBLOOM_TOOLS_ROCKSDB_LIVE_SSTS_H_

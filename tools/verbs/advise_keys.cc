@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iostream>
 #include <string>
 #include <string_view>
 #include <utility>

@@ -11,7 +11,6 @@
 #include <iostream>
 #include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <utility>
 
@@ -44,7 +43,7 @@ struct RefreshArguments {
   bool json = false;
 };
 
-// While it lives, a signal to end is only remembered.
+// From its construction on, a signal to end is only remembered.
 class RememberedSignal {
  public:
   RememberedSignal() {

@@ -13,7 +13,6 @@
 #include <cstdint>
 #include <filesystem>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <vector>

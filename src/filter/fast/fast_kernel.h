@@ -14,8 +14,7 @@
 //   line        = high64(digest * line_count)
 //   position    = the 7 bits below: bits 57..63 of the low word
 //   low, high   = the words of digest * kFastMultiplier
-//   equation         = low xor high: bit 8 g + i is for slot i of group g. With
-//   8
+//   equation    = low xor high: bit 8 g + i is for slot i of group g. With 8
 //                 planes, shifted right by one. With fewer, there are more
 //                 than 64 slots: of the further ones, the equation has one,
 //                 whose number is bits kFastSparseShift and up of low

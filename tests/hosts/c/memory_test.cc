@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include <functional>
-#include <string>
 
 #include "rowbloom/c.h"
 #include "testing/allocation_counter.h"

@@ -4,9 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <atomic>
-#include <memory>
 #include <thread>
 #include <utility>
 #include <vector>

@@ -4,8 +4,6 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
-
 #include "testing/keys.h"
 
 namespace rowbloom {

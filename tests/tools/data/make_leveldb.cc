@@ -7,7 +7,6 @@
 
 #include <cstdio>
 #include <memory>
-#include <string>
 
 #include "leveldb/db.h"
 #include "leveldb/filter_policy.h"

@@ -5,7 +5,6 @@
 #include <jni.h>
 
 #include <memory>
-#include <string>
 
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/status.h"
