@@ -36,7 +36,7 @@ FilterCache::Handle* BlockReader::HoldInTable(size_t chunk) const {
   if (handle == nullptr) return nullptr;
   const auto& resident =
       static_cast<const ResidentChunk&>(chunks_.FilterOf(handle));
-  if (!(resident.origin() == loader_.OriginOf(chunk))) {
+  if (!resident.block().Is(loader_.identity())) {
     chunks_.Release(handle);
     return nullptr;
   }

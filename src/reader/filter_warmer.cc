@@ -25,7 +25,7 @@ class FilterWarmer final : public FilterChunkObserver {
              "NewFilterWarmer(): file_id must be 1 to 2^63 - 1");
   }
 
-  void OnChunk(uint64_t chunk, uint64_t offset,
+  void OnChunk(uint64_t chunk, uint64_t /*offset*/,
                const EncodedFilter& filter) override {
     internal::reader::UnitPtrs units;
     size_t unit = 0;
@@ -37,8 +37,8 @@ class FilterWarmer final : public FilterChunkObserver {
     }
     const uint32_t steps = FilterSteps(filter.descriptor);
     auto resident = internal::reader::ResidentChunk::Make(
-        {offset, filter.descriptor, 0, identity_}, steps, units, Kernel::kBest,
-        nullptr, static_cast<size_t>(chunk));
+        filter.descriptor, steps, units, {0, identity_}, Kernel::kBest, nullptr,
+        static_cast<size_t>(chunk));
     if (!resident.ok()) return;  // A reader would refuse it as well.
     cache_.PutChunk(
         {options_.file_id, chunk}, *std::move(resident),

@@ -37,27 +37,31 @@ constexpr uint64_t kMaxReadBytes = 4 << 20;
 
 }  // namespace
 
-ResidentChunk::ResidentChunk(const ChunkOrigin& origin, uint32_t steps,
-                             const UnitPtrs& units, Kernel kernel,
+ResidentChunk::ResidentChunk(const FilterDescriptor& descriptor, uint32_t steps,
+                             const UnitPtrs& units, const BlockOfChunk& block,
+                             Kernel kernel,
                              std::shared_ptr<const LoadJudge> judge,
                              size_t chunk)
     : steps_(steps),
-      is_whole_(steps >= FilterSteps(origin.descriptor)),
+      is_whole_(steps >= FilterSteps(descriptor)),
       kernel_(kernel),
+      family_code_(descriptor.family_code),
       chunk_(chunk),
       judge_(std::move(judge)),
-      rest_steps_(StepsWithoutLastUnit(origin.descriptor, steps)),
+      rest_steps_(StepsWithoutLastUnit(descriptor, steps)),
       last_unit_bytes_(
-          ChargeBytes(origin.descriptor, steps) -
-          (rest_steps_ == 0 ? 0 : ChargeBytes(origin.descriptor, rest_steps_))),
-      last_unit_saves_(SavedBySteps(origin.descriptor, rest_steps_, steps)),
-      origin_(origin),
+          ChargeBytes(descriptor, steps) -
+          (rest_steps_ == 0 ? 0 : ChargeBytes(descriptor, rest_steps_))),
+      last_unit_saves_(SavedBySteps(descriptor, rest_steps_, steps)),
+      parameters_(FilterAtStep(descriptor, steps).parameters),
+      block_(block),
       units_(units) {}
 
 absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
-    const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
-    Kernel kernel, std::shared_ptr<const LoadJudge> judge, size_t chunk) {
-  const FilterDescriptor cut = FilterAtStep(origin.descriptor, steps);
+    const FilterDescriptor& descriptor, uint32_t steps, const UnitPtrs& units,
+    const BlockOfChunk& block, Kernel kernel,
+    std::shared_ptr<const LoadJudge> judge, size_t chunk) {
+  const FilterDescriptor cut = FilterAtStep(descriptor, steps);
   UnitPtrs kept;
   std::array<std::string_view, FilterDescriptor::kMaxUnits> views;
   for (size_t i = 0; i < cut.unit_count; ++i) {
@@ -67,10 +71,22 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ResidentChunk::Make(
   absl::StatusOr<FilterView> view = FilterView::Parse(
       cut, absl::MakeConstSpan(views.data(), cut.unit_count), kernel);
   if (!view.ok()) return view.status();
-  std::unique_ptr<ResidentChunk> resident(
-      new ResidentChunk(origin, steps, kept, kernel, std::move(judge), chunk));
+  std::unique_ptr<ResidentChunk> resident(new ResidentChunk(
+      descriptor, steps, kept, block, kernel, std::move(judge), chunk));
   resident->view_ = *view;
   return resident;
+}
+
+FilterDescriptor ResidentChunk::Descriptor() const {
+  FilterDescriptor descriptor;
+  descriptor.family_code = family_code_;
+  descriptor.parameters = parameters_;
+  descriptor.key_count = view_.key_count();
+  for (size_t i = 0; i < units_.size() && units_[i] != nullptr; ++i) {
+    ++descriptor.unit_count;
+    descriptor.unit_size_bytes[i] = units_[i]->view().size();
+  }
+  return descriptor;
 }
 
 size_t ResidentChunk::ChargeBytes(const FilterDescriptor& descriptor,
@@ -94,7 +110,7 @@ std::unique_ptr<cache::CachedFilter> ResidentChunk::Shrunk(
     size_t* freed_bytes) const {
   if (judge_ == nullptr || rest_steps_ == 0) return nullptr;
   absl::StatusOr<std::unique_ptr<ResidentChunk>> smaller =
-      Make(origin_, rest_steps_, units_, kernel_, judge_, chunk_);
+      Make(Descriptor(), rest_steps_, units_, block_, kernel_, judge_, chunk_);
   if (!smaller.ok()) return nullptr;
   *freed_bytes = last_unit_bytes_;
   return *std::move(smaller);
@@ -131,11 +147,11 @@ bool ChunkLoader::IsLoad(const FilterLoad& load) const {
 absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
     const FilterLoad& load, std::string_view bytes, cache::ChunkMemory* memory,
     Kernel kernel, std::shared_ptr<const LoadJudge> judge) const {
-  const ChunkOrigin origin = OriginOf(load.chunk);
-  const FilterDescriptor& stored = origin.descriptor;
+  const FilterDescriptor stored = index_.DescriptorOf(load.chunk);
+  const uint64_t offset = load.offset - offset_;
   if (bytes.size() != load.size_bytes) {
     return block::DataLossAt(
-        Place(), origin.offset,
+        Place(), offset,
         absl::StrCat("read ", bytes.size(), " of ", load.size_bytes,
                      " bytes of a filter chunk"));
   }
@@ -146,7 +162,7 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
         bytes.substr(0, static_cast<size_t>(stored.unit_size_bytes[i]));
     bytes.remove_prefix(unit.size());
     const absl::Status status = filter::VerifyUnit(stored, i, unit);
-    if (!status.ok()) return block::Annotate(Place(), origin.offset, status);
+    if (!status.ok()) return block::Annotate(Place(), offset, status);
     auto buffer = std::make_shared<cache::ChunkBytes>(
         static_cast<size_t>(cut.unit_size_bytes[i]), memory);
     CopyUnitAtStep(stored, load.steps, static_cast<uint32_t>(i), unit,
@@ -154,11 +170,9 @@ absl::StatusOr<std::unique_ptr<ResidentChunk>> ChunkLoader::Build(
     units[i] = std::move(buffer);
   }
   absl::StatusOr<std::unique_ptr<ResidentChunk>> chunk =
-      ResidentChunk::Make(origin, load.steps, units, kernel, std::move(judge),
-                          static_cast<size_t>(load.chunk));
-  if (!chunk.ok()) {
-    return block::Annotate(Place(), origin.offset, chunk.status());
-  }
+      ResidentChunk::Make(stored, load.steps, units, {identity_}, kernel,
+                          std::move(judge), static_cast<size_t>(load.chunk));
+  if (!chunk.ok()) return block::Annotate(Place(), offset, chunk.status());
   return chunk;
 }
 

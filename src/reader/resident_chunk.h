@@ -35,42 +35,33 @@ class LoadJudge;
 using UnitPtr = std::shared_ptr<const cache::ChunkBytes>;
 using UnitPtrs = std::array<UnitPtr, FilterDescriptor::kMaxUnits>;
 
-// block::BlockIdentity() of a block, or 0 as long as the block is being
-// written.
-using SharedBlockIdentity = std::shared_ptr<const std::atomic<uint64_t>>;
-
-// Identifies the bytes from which a chunk was read. If two files used one file
-// id, a foreign chunk would deny this file's keys; a reader compares origins to
+// The block from which a chunk was read. If two files used one file id, a
+// foreign chunk would deny this file's keys; a reader compares identities to
 // reject it.
-struct ChunkOrigin {
-  uint64_t offset = 0;  // In the block.
-  FilterDescriptor descriptor;
-  // Descriptors have only 32 bits per unit.
-  uint64_t block_identity = 0;
-  // In its place, for a chunk of a block that is being written.
-  SharedBlockIdentity written_block = nullptr;
+struct BlockOfChunk {
+  // block::BlockIdentity(), which depends on the descriptors of all chunks.
+  uint64_t identity = 0;
+  // In its place, for a block that is being written: 0 until it is finished.
+  std::shared_ptr<const std::atomic<uint64_t>> written_identity = nullptr;
 
-  // A block that is still being written (identity 0) equals no block.
-  friend bool operator==(const ChunkOrigin& a, const ChunkOrigin& b) {
-    return a.offset == b.offset && a.Block() != 0 && a.Block() == b.Block() &&
-           a.descriptor == b.descriptor;
-  }
-
- private:
-  uint64_t Block() const {
-    return written_block == nullptr ? block_identity : written_block->load();
+  // False for a block that is still being written.
+  bool Is(uint64_t other) const {
+    const uint64_t own =
+        written_identity == nullptr ? identity : written_identity->load();
+    return own != 0 && own == other;
   }
 };
 
 class alignas(util::kCacheLineBytes) ResidentChunk final
     : public cache::CachedFilter {
  public:
-  // `units` are those of FilterAtStep(origin.descriptor, steps). `judge` is the
+  // `units` are those of FilterAtStep(descriptor, steps). `judge` is the
   // file's, and `chunk` its number there; without a judge the chunk stays
   // whole.
   static absl::StatusOr<std::unique_ptr<ResidentChunk>> Make(
-      const ChunkOrigin& origin, uint32_t steps, const UnitPtrs& units,
-      Kernel kernel, std::shared_ptr<const LoadJudge> judge, size_t chunk);
+      const FilterDescriptor& descriptor, uint32_t steps, const UnitPtrs& units,
+      const BlockOfChunk& block, Kernel kernel,
+      std::shared_ptr<const LoadJudge> judge, size_t chunk);
   static void* operator new(size_t size) { return util::NewOnCacheLine(size); }
   static void operator delete(void* chunk) { util::DeleteOnCacheLine(chunk); }
 
@@ -78,7 +69,7 @@ class alignas(util::kCacheLineBytes) ResidentChunk final
   uint32_t steps() const { return steps_; }
   // True if steps() is all that the filter has.
   bool is_whole() const { return is_whole_; }
-  const ChunkOrigin& origin() const { return origin_; }
+  const BlockOfChunk& block() const { return block_; }
   const UnitPtrs& units() const { return units_; }
 
   // Another reader counts its lookups from now on. Called under the cache's
@@ -97,13 +88,16 @@ class alignas(util::kCacheLineBytes) ResidentChunk final
       size_t* freed_bytes) const override;
 
  private:
-  ResidentChunk(const ChunkOrigin& origin, uint32_t steps,
-                const UnitPtrs& units, Kernel kernel,
+  ResidentChunk(const FilterDescriptor& descriptor, uint32_t steps,
+                const UnitPtrs& units, const BlockOfChunk& block, Kernel kernel,
                 std::shared_ptr<const LoadJudge> judge, size_t chunk);
+  // That of FilterAtStep(descriptor, steps), without checksums.
+  FilterDescriptor Descriptor() const;
 
   const uint32_t steps_;
   const bool is_whole_;  // FilterSteps() would cost each sampled lookup.
   const Kernel kernel_;
+  const uint8_t family_code_;
   const size_t chunk_;
   std::shared_ptr<const LoadJudge> judge_;
   // The steps left without the last unit, 0 if none, and that unit's charge and
@@ -112,7 +106,8 @@ class alignas(util::kCacheLineBytes) ResidentChunk final
   const size_t last_unit_bytes_;
   const double last_unit_saves_;
   alignas(util::kCacheLineBytes) FilterView view_;  // Lookups read one line.
-  const ChunkOrigin origin_;
+  const uint64_t parameters_;
+  const BlockOfChunk block_;
   const UnitPtrs units_;
 };
 
@@ -131,9 +126,6 @@ class ChunkLoader {
   const block::ChunkIndex& index() const { return index_; }
   block::BlockPlace Place() const;
   uint64_t identity() const { return identity_; }
-  ChunkOrigin OriginOf(size_t chunk) const {
-    return {index_.OffsetOf(chunk), index_.DescriptorOf(chunk), identity_};
-  }
   // The read that brings `steps` of the chunk (1 to FilterSteps()) into memory.
   FilterLoad LoadOf(size_t chunk, uint32_t steps) const;
   // True if LoadOf() could have returned this load.

@@ -43,7 +43,7 @@ class ResidentChunkTest : public ::testing::Test {
       CopyUnitAtStep(filter.descriptor, steps, u, stored[u], unit->bytes());
       units[u] = std::move(unit);
     }
-    auto chunk = ResidentChunk::Make({100, filter.descriptor, 1}, steps, units,
+    auto chunk = ResidentChunk::Make(filter.descriptor, steps, units, {1},
                                      Kernel::kBest, std::move(judge), 0);
     EXPECT_TRUE(chunk.ok()) << chunk.status();
     return *std::move(chunk);
