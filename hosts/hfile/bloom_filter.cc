@@ -17,10 +17,16 @@ class BloomFilter::CachedBits final : public internal::cache::CachedFilter {
   CachedBits(std::string bits, uint64_t file_digest)
       : bits_(std::move(bits)), file_digest_(file_digest) {}
 
+  static const void* Kind() {
+    static constexpr char kKind = 0;
+    return &kKind;
+  }
   const std::string& bits() const { return bits_; }
   uint64_t file_digest() const { return file_digest_; }
 
  private:
+  const void* kind() const override { return Kind(); }
+
   const std::string bits_;
   const uint64_t file_digest_;
 };
@@ -152,7 +158,8 @@ template <typename AskFilter>
 bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   // Damage, and loads by other threads, cause pauses.
   if (!chunks_.PauseEnds(chunk)) return false;
-  if (FilterCache::Handle* handle = chunks_.Lookup(chunk); handle != nullptr) {
+  if (FilterCache::Handle* handle = chunks_.Lookup(chunk, CachedBits::Kind());
+      handle != nullptr) {
     const auto& cached =
         static_cast<const CachedBits&>(chunks_.FilterOf(handle));
     const bool is_ours = cached.file_digest() == file_digest_;

@@ -43,13 +43,15 @@
 #include "rowbloom/load_rules.h"
 
 namespace rowbloom::internal::cache {
+class CachedChunks;
 class ChunkCache;
 }  // namespace rowbloom::internal::cache
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// Names one chunk: the file's id (unique among the users of a cache; a reader
-// takes one from NewFileId() unless the engine gives it) and its number.
+// Names one chunk: the file's id and the chunk's number. The id is unique among
+// all users of the cache, other stores and entries of the engine's own
+// included; a reader takes one from NewFileId() unless the engine gives it.
 struct FilterCacheKey {
   uint64_t file_id = 0;
   uint64_t chunk = 0;
@@ -87,6 +89,11 @@ class FilterCache {
   class Value {
    public:
     virtual ~Value() = default;
+
+   private:
+    // Tells the values of readers apart; nullptr for all others.
+    virtual const void* kind() const { return nullptr; }
+    friend class internal::cache::CachedChunks;
   };
   struct Handle;  // Opaque.
 
@@ -176,8 +183,8 @@ class FilterCache {
 struct ShardedLruCacheOptions {
   static constexpr int kMaxShardBits = 16;
 
-  // usage_bytes never exceeds it, held entries included: an insert that would
-  // exceed it is refused. Each shard owns an equal share, so an entry larger
+  // No insert makes usage_bytes exceed it, held entries included; after
+  // SetCapacity() those may. Each shard owns an equal share, so an entry larger
   // than that share is always refused. 0 refuses all. Not included are
   // Usage::index_bytes_outside, the bytes of loads and prefetches under way,
   // and counters (filter_reader.h).

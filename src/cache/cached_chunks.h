@@ -131,23 +131,11 @@ class ChunkCache : public FilterCache {
   // Counts files that have shortcuts.
   virtual void AddFile(int delta) { file_count_.fetch_add(delta); }
   // Charges the memory that an open reader takes beside its chunks, its index
-  // above all. False if there is no room for it, or if indexes have half of the
-  // cache already, so that chunks keep the other half: it then counts as
-  // Usage::index_bytes_outside. `reader` tells it from others until
-  // DropReader().
-  bool ChargeReader(const void* reader, size_t bytes) {
-    if (ChargeIndex(reader, bytes)) return true;
-    index_bytes_outside_.fetch_add(bytes, std::memory_order_relaxed);
-    return false;
-  }
-  // `was_charged` is what ChargeReader() returned for the same.
-  void DropReader(const void* reader, size_t bytes, bool was_charged) {
-    if (was_charged) {
-      DropIndex(reader, bytes);
-    } else {
-      index_bytes_outside_.fetch_sub(bytes, std::memory_order_relaxed);
-    }
-  }
+  // above all. Chunks keep half of the cache: beyond the other half readers
+  // count as Usage::index_bytes_outside. `reader` tells it from others until
+  // DropReader() of the same bytes.
+  virtual void ChargeReader(const void* reader, size_t bytes) = 0;
+  virtual void DropReader(const void* reader, size_t bytes) = 0;
   LoadLedger& ledger() const { return *ledger_; }
   // Where chunks lie; nullptr for the heap.
   ChunkMemory* memory() const { return memory_.get(); }
@@ -163,18 +151,11 @@ class ChunkCache : public FilterCache {
                               const EntryOptions& options,
                               const CachedFilter* filter,
                               Shortcut* shortcut) = 0;
-  // See ChargeReader() and DropReader().
-  virtual bool ChargeIndex(const void* reader, size_t bytes) = 0;
-  virtual void DropIndex(const void* reader, size_t bytes) = 0;
-  size_t index_bytes_outside() const {
-    return index_bytes_outside_.load(std::memory_order_relaxed);
-  }
 
  private:
   const std::shared_ptr<LoadLedger> ledger_;
   const std::unique_ptr<ChunkMemory> memory_;
   std::atomic<int> file_count_{0};
-  std::atomic<size_t> index_bytes_outside_{0};
 };
 
 struct CachedChunksOptions {
@@ -231,9 +212,14 @@ class CachedChunks {
     return chunks_[chunk].filter.load() != nullptr;
   }
   // The filter under the chunk's key, no matter who put it there; nullptr if
-  // the cache has no such entry. Release() the handle.
-  FilterCache::Handle* Lookup(size_t chunk) const {
-    return cache_.LookupFilter(KeyOf(chunk));
+  // the cache has no entry of this kind there. Release() the handle.
+  FilterCache::Handle* Lookup(size_t chunk, const void* kind) const {
+    FilterCache::Handle* const handle = cache_.LookupFilter(KeyOf(chunk));
+    if (handle == nullptr) return nullptr;
+    const FilterCache::Value* const value = cache_.ValueOf(handle);
+    if (value != nullptr && value->kind() == kind) return handle;
+    cache_.Release(handle);
+    return nullptr;
   }
   const CachedFilter& FilterOf(FilterCache::Handle* handle) const {
     return static_cast<const CachedFilter&>(*cache_.ValueOf(handle));

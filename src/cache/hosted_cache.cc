@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <cstddef>
 #include <limits>
 #include <memory>
+#include <mutex>
+#include <set>
 #include <utility>
 
 #include "cache/cached_chunks.h"
@@ -37,7 +40,8 @@ class HostedCache final : public internal::cache::ChunkCache {
   void SetCapacity(size_t /*capacity_bytes*/) noexcept override {}
   Usage GetUsage() const noexcept override {
     Usage usage = host_->GetUsage();
-    usage.index_bytes_outside = index_bytes_outside();
+    const std::lock_guard<std::mutex> lock(mutex_);
+    usage.index_bytes_outside = bytes_outside_;
     return usage;
   }
 
@@ -51,6 +55,26 @@ class HostedCache final : public internal::cache::ChunkCache {
     constexpr size_t kAll = std::numeric_limits<size_t>::max();
     return {kAll, kAll, 0};
   }
+  void ChargeReader(const void* reader, size_t bytes) noexcept override {
+    auto nothing = std::make_unique<Value>();
+    Handle* const handle = host_->Insert(
+        KeyOf(reader), &nothing,
+        {bytes, FilterCachePriority::kPinned, FilterCacheRole::kIndex});
+    if (handle != nullptr) return host_->Release(handle);
+    const std::lock_guard<std::mutex> lock(mutex_);
+    outside_.insert(reader);
+    bytes_outside_ += bytes;
+  }
+  void DropReader(const void* reader, size_t bytes) noexcept override {
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (outside_.erase(reader) > 0) {
+        bytes_outside_ -= bytes;
+        return;
+      }
+    }
+    host_->Erase(KeyOf(reader));
+  }
   void AddFile(int delta) noexcept override {
     ChunkCache::AddFile(delta);
     if (delta > 0) ledger().GrantUpTo(host_->GetUsage().capacity_bytes);
@@ -61,17 +85,6 @@ class HostedCache final : public internal::cache::ChunkCache {
   static FilterCacheKey KeyOf(const void* reader) {
     static const uint64_t file_id = NewFileId();
     return {file_id, reinterpret_cast<uintptr_t>(reader)};
-  }
-  bool ChargeIndex(const void* reader, size_t bytes) noexcept override {
-    auto nothing = std::make_unique<Value>();
-    Handle* const handle = host_->Insert(
-        KeyOf(reader), &nothing,
-        {bytes, FilterCachePriority::kPinned, FilterCacheRole::kIndex});
-    if (handle != nullptr) host_->Release(handle);
-    return handle != nullptr;
-  }
-  void DropIndex(const void* reader, size_t /*bytes*/) noexcept override {
-    host_->Erase(KeyOf(reader));
   }
   Handle* FindEntry(const FilterCacheKey& key,
                     bool /*counts*/) noexcept override {
@@ -85,6 +98,9 @@ class HostedCache final : public internal::cache::ChunkCache {
   }
 
   const std::unique_ptr<HostCache> host_;
+  mutable std::mutex mutex_;       // Guards both.
+  std::set<const void*> outside_;  // Readers that the host has refused.
+  size_t bytes_outside_ = 0;
 };
 
 }  // namespace

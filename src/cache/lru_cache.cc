@@ -87,7 +87,7 @@ LruShard::~LruShard() {
     TakeFromTable(*table_.begin(), &dead);
   }
   // No handle outlives the cache. ~ChunkCache() reports readers that do.
-  RB_CHECK(usage_.pinned_bytes == reader_bytes_,
+  RB_CHECK(usage_.pinned_bytes == charged_bytes_,
            "a FilterCache is destroyed before a handle of it is released");
   while (retired_.next != &retired_) {
     DeadList dead;
@@ -198,35 +198,41 @@ void LruShard::DropShortcut(const HashedKey& key, const Shortcut* shortcut) {
   }
 }
 
-bool LruShard::ChargeIndex(size_t charge_bytes) {
+void LruShard::ChargeReader(size_t bytes) {
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
-  const size_t most = capacity_bytes_ / 2;
-  if (reader_bytes_ > most || charge_bytes > most - reader_bytes_ ||
-      !Fits(charge_bytes, usage_.pinned_bytes) ||
-      !FreeRoom(charge_bytes, &dead)) {
-    ++usage_.rejections;
-    return false;
-  }
-  reader_bytes_ += charge_bytes;
-  RoleBytes(FilterCacheRole::kIndex) += charge_bytes;
-  usage_.usage_bytes += charge_bytes;
-  usage_.pinned_bytes += charge_bytes;
-  return true;
+  reader_bytes_ += bytes;
+  if (!ChargeReaders(&dead)) ++usage_.rejections;
 }
 
-void LruShard::DropIndex(size_t charge_bytes) {
+void LruShard::DropReader(size_t bytes) {
+  DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
-  reader_bytes_ -= charge_bytes;
-  RoleBytes(FilterCacheRole::kIndex) -= charge_bytes;
-  usage_.usage_bytes -= charge_bytes;
-  usage_.pinned_bytes -= charge_bytes;
+  reader_bytes_ -= bytes;
+  ChargeReaders(&dead);
+}
+
+bool LruShard::ChargeReaders(DeadList* dead) {
+  const size_t held_bytes = usage_.pinned_bytes - charged_bytes_;
+  const size_t charge_bytes =
+      std::min({reader_bytes_, capacity_bytes_ / 2,
+                capacity_bytes_ - std::min(capacity_bytes_, held_bytes)});
+  if (charge_bytes <= charged_bytes_ ||
+      FreeRoom(charge_bytes - charged_bytes_, dead)) {
+    for (size_t* sum : {&RoleBytes(FilterCacheRole::kIndex),
+                        &usage_.usage_bytes, &usage_.pinned_bytes}) {
+      *sum = *sum - charged_bytes_ + charge_bytes;
+    }
+    charged_bytes_ = charge_bytes;
+  }
+  return charged_bytes_ == reader_bytes_;
 }
 
 void LruShard::SetCapacity(size_t capacity_bytes) {
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
   capacity_bytes_ = capacity_bytes;
+  ChargeReaders(&dead);
   LimitProtected();
   MakeRoom(0, &dead);
 }
@@ -235,6 +241,7 @@ void LruShard::AddUsage(FilterCache::Usage* usage) const {
   std::lock_guard<std::mutex> lock(mutex_);
   usage->usage_bytes += usage_.usage_bytes;
   usage->pinned_bytes += usage_.pinned_bytes;
+  usage->index_bytes_outside += reader_bytes_ - charged_bytes_;
   usage->retired_bytes += retired_bytes_;
   usage->entry_count += usage_.entry_count;
   for (size_t i = 0; i < usage_.role_bytes.size(); ++i) {
@@ -486,6 +493,7 @@ class ShardedLruCache final : public ChunkCache {
   }
 
   Value* ValueOf(Handle* handle) const override {
+    RB_CHECK(handle != nullptr, "FilterCache::ValueOf(): the handle is null");
     return EntryOf(handle)->value.get();
   }
 
@@ -529,7 +537,6 @@ class ShardedLruCache final : public ChunkCache {
   Usage GetUsage() const override {
     Usage usage;
     usage.capacity_bytes = capacity_bytes_.load(std::memory_order_relaxed);
-    usage.index_bytes_outside = index_bytes_outside();
     usage.resident_bytes = memory()->resident_bytes();
     for (const LruShard& shard : shards_) shard.AddUsage(&usage);
     const uint64_t lookups = ledger().lookups();
@@ -543,6 +550,13 @@ class ShardedLruCache final : public ChunkCache {
     return ShardOf(HashKey(key)).RoomForEntry();
   }
 
+  void ChargeReader(const void* reader, size_t bytes) override {
+    ShardOfReader(reader).ChargeReader(bytes);
+  }
+  void DropReader(const void* reader, size_t bytes) override {
+    ShardOfReader(reader).DropReader(bytes);
+  }
+
  private:
   Handle* FindEntry(const FilterCacheKey& key, bool counts) override {
     const HashedKey hashed = HashKey(key);
@@ -554,13 +568,6 @@ class ShardedLruCache final : public ChunkCache {
     const HashedKey hashed = HashKey(key);
     return HandleOf(
         ShardOf(hashed).Insert(hashed, value, options, filter, shortcut));
-  }
-
-  bool ChargeIndex(const void* reader, size_t bytes) override {
-    return ShardOfReader(reader).ChargeIndex(bytes);
-  }
-  void DropIndex(const void* reader, size_t bytes) override {
-    ShardOfReader(reader).DropIndex(bytes);
   }
 
   LruShard& ShardOfReader(const void* reader) {

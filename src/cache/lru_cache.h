@@ -125,8 +125,8 @@ class alignas(64) LruShard {
   void Adopt(Entry* entry, const std::function<void(CachedFilter*)>& take,
              Shortcut* shortcut);
   void DropShortcut(const HashedKey& key, const Shortcut* shortcut);
-  bool ChargeIndex(size_t charge_bytes);
-  void DropIndex(size_t charge_bytes);
+  void ChargeReader(size_t bytes);
+  void DropReader(size_t bytes);
   void SetCapacity(size_t capacity_bytes);
 
   // Adds everything but the capacity to *usage.
@@ -180,6 +180,9 @@ class alignas(64) LruShard {
   void MakeRoom(size_t charge_bytes, DeadList* dead);
   // The same, and frees them. False if lookups may still see too many.
   bool FreeRoom(size_t charge_bytes, DeadList* dead);
+  // Charges readers as far as there is room; chunks keep half of the capacity.
+  // Returns false if some are outside.
+  bool ChargeReaders(DeadList* dead);
   size_t& RoleBytes(FilterCacheRole role) {
     return usage_.role_bytes[static_cast<size_t>(role)];
   }
@@ -192,7 +195,8 @@ class alignas(64) LruShard {
   std::array<LruList, kListCount> lists_;  // In the order of eviction.
   Link retired_;                           // retired_.next retired longest ago.
   size_t retired_bytes_ = 0;
-  size_t reader_bytes_ = 0;  // ChargeIndex().
+  size_t reader_bytes_ = 0;  // All open readers, and the charged part.
+  size_t charged_bytes_ = 0;
   // Covers entries in all states; `capacity_bytes`, which is the whole cache's,
   // is not used.
   FilterCache::Usage usage_;

@@ -87,7 +87,9 @@ class BlockReader final : public FilterReader {
   std::vector<FilterChunkInfo> Chunks() const;
   FilterBlockProperties properties() const;
   uint64_t file_id() const { return chunks_.file_id(); }
-  bool is_within_capacity() const { return is_charged_; }
+  bool is_within_capacity() const {
+    return chunks_.cache().GetUsage().index_bytes_outside == 0;
+  }
   FilterStatsSnapshot stats() const { return counters_.Snapshot(); }
 
   // The steps of a lookup: Locate() asks the index, Begin() counts the lookup,
@@ -109,6 +111,10 @@ class BlockReader final : public FilterReader {
     RB_CHECK(
         asked.reader != nullptr && asked.key != nullptr,
         "FilterReader::MayContain(): a question without a reader or a key");
+  }
+  static void CheckAnswers(size_t count, const bool* may_contain) {
+    RB_CHECK(count == 0 || may_contain != nullptr,
+             "FilterReader::MayContain(): may_contain is null");
   }
   // These answer up to kFewQuestions, and any number of them. `first_is_quick`
   // is false if the first one has no quick answer. AskFew() is not inlined, as
@@ -340,7 +346,6 @@ class BlockReader final : public FilterReader {
   const bool has_secret_;
   const bool always_loads_;
   const bool has_held_filters_;  // Some chunks need no load.
-  bool is_charged_ = false;      // The cache had room for MemoryBytes().
   const Kernel kernel_;
   const uint8_t filter_size_log2_;
   const ChunkLoader loader_;

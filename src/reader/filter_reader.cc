@@ -227,12 +227,12 @@ BlockReader::BlockReader(const RandomAccessSource* source,
     files_->Open(&counters_, file_id(), options.level,
                  loader_.Place().source_name);
   }
-  is_charged_ = chunks_.cache().ChargeReader(this, MemoryBytes());
+  chunks_.cache().ChargeReader(this, MemoryBytes());
 }
 
 BlockReader::~BlockReader() {
   if (files_ != nullptr) files_->Close(&counters_);
-  chunks_.cache().DropReader(this, MemoryBytes(), is_charged_);
+  chunks_.cache().DropReader(this, MemoryBytes());
 }
 
 size_t BlockReader::MemoryBytes() const {

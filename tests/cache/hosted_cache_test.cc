@@ -91,12 +91,14 @@ TEST_F(HostedCacheTest, OpeningAFileGrantsTheHostsCapacity) {
 
 TEST_F(HostedCacheTest, UsageIncludesWhatReadersReport) {
   const int first = 0, second = 0;
-  EXPECT_TRUE(chunks().ChargeReader(&first, 50));
+  chunks().ChargeReader(&first, 50);
   EXPECT_GE(cache_->GetUsage().pinned_bytes, 50u);
-  EXPECT_FALSE(chunks().ChargeReader(&second, kCapacity));
+  EXPECT_EQ(cache_->GetUsage().index_bytes_outside, 0);
+  chunks().ChargeReader(&second, kCapacity);
   EXPECT_EQ(cache_->GetUsage().index_bytes_outside, kCapacity);
-  chunks().DropReader(&first, 50, true);
-  chunks().DropReader(&second, kCapacity, false);
+  chunks().DropReader(&first, 50);
+  EXPECT_EQ(cache_->GetUsage().index_bytes_outside, kCapacity);
+  chunks().DropReader(&second, kCapacity);
   EXPECT_EQ(cache_->GetUsage().pinned_bytes, 0u);
   EXPECT_EQ(cache_->GetUsage().index_bytes_outside, 0u);
 }

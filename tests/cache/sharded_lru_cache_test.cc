@@ -86,16 +86,18 @@ TEST_F(LruTest, UsageIncludesWhatReadersReport) {
   EXPECT_EQ(usage().index_bytes_outside, 0);
   // Readers may take half of the cache.
   const int first = 0, second = 0, third = 0;
-  EXPECT_TRUE(chunks().ChargeReader(&first, kEntry));
-  EXPECT_FALSE(chunks().ChargeReader(&second, kEntry + 1));
-  EXPECT_TRUE(chunks().ChargeReader(&third, kEntry));
+  chunks().ChargeReader(&first, kEntry);
+  EXPECT_EQ(usage().rejections, 0);
+  chunks().ChargeReader(&second, kEntry);
+  chunks().ChargeReader(&third, kEntry + 1);
   EXPECT_EQ(usage().index_bytes_outside, kEntry + 1);
   EXPECT_EQ(usage().usage_bytes, 2 * kEntry);
   EXPECT_EQ(usage().pinned_bytes, 2 * kEntry);
   EXPECT_EQ(usage().rejections, 1);
-  chunks().DropReader(&first, kEntry, true);
-  chunks().DropReader(&second, kEntry + 1, false);
-  chunks().DropReader(&third, kEntry, true);
+  chunks().DropReader(&first, kEntry);
+  EXPECT_EQ(usage().index_bytes_outside, 1);
+  chunks().DropReader(&second, kEntry);
+  chunks().DropReader(&third, kEntry + 1);
   EXPECT_EQ(usage().index_bytes_outside, 0);
   EXPECT_EQ(usage().usage_bytes, 0);
   EXPECT_EQ(usage().pinned_bytes, 0);
@@ -109,6 +111,25 @@ TEST_F(LruTest, UsageIncludesWhatReadersReport) {
   EXPECT_EQ(Get(1), -1);
   EXPECT_EQ(usage().hits, 16 + 32 + 1);
   EXPECT_EQ(usage().misses, 64 + 1);
+}
+
+TEST_F(LruTest, ReadersKeepHalfOfWhateverTheCapacityIs) {
+  constexpr size_t kReader = kEntry;
+  MakeCache(20 * kEntry);
+  std::array<int, 8> readers;
+  for (const int& reader : readers) chunks().ChargeReader(&reader, kReader);
+  EXPECT_EQ(usage().index_bytes_outside, 0);
+  for (uint64_t key = 0; key < 12; ++key) EXPECT_TRUE(Put(key));
+  cache_->SetCapacity(4 * kEntry);
+  EXPECT_EQ(usage().usage_bytes, 4 * kEntry);
+  EXPECT_EQ(usage().pinned_bytes, 2 * kReader);
+  EXPECT_EQ(usage().index_bytes_outside, 6 * kReader);
+  EXPECT_TRUE(Put(20));  // Chunks have room.
+  cache_->SetCapacity(20 * kEntry);
+  EXPECT_EQ(usage().pinned_bytes, 8 * kReader);
+  EXPECT_EQ(usage().index_bytes_outside, 0);
+  for (const int& reader : readers) chunks().DropReader(&reader, kReader);
+  EXPECT_EQ(usage().pinned_bytes, 0);
 }
 
 TEST_F(LruTest, FillsItsShardToTheLastByte) {
@@ -291,7 +312,8 @@ TEST_F(LruDeathTest, MistakesNameTheCall) {
   FilterCache::EntryOptions options;
   options.role = FilterCacheRole::kCount;
   EXPECT_DEATH(cache_->Insert({1, 0}, &value, options), "no such role");
-  EXPECT_DEATH(cache_->Release(nullptr), "the handle is null");
+  EXPECT_DEATH(cache_->Release(nullptr), "Release.*the handle is null");
+  EXPECT_DEATH(cache_->ValueOf(nullptr), "ValueOf.*the handle is null");
   ShardedLruCacheOptions no_half_life;
   no_half_life.load_rules.half_life_lookups = 0;
   EXPECT_DEATH(NewShardedLruCache(no_half_life), "must be at least 1");
