@@ -20,11 +20,10 @@
 // docs/filter_block_format.md.
 //
 // Loading. A lookup of a chunk that is not in memory loads it only if that pays
-// (load_rules.h): loads must be covered by what filters saved, after the cache
-// was filled once, and lookups without the chunk must have wasted half of what
-// the load costs. Until then the answer is "maybe". Under
-// memory pressure `compact` chunks drop fingerprint bits instead of being
-// evicted.
+// (load_rules.h); until then the answer is "maybe". The cache is filled once
+// for free. Afterwards filters must have saved the bytes that loads cost, and
+// lookups without the chunk must have wasted half of its load. Under memory
+// pressure `compact` chunks drop fingerprint bits instead of being evicted.
 //
 // Waiting. MayContain() reads in the calling thread and waits for its own reads
 // only. Lookups of a chunk that another thread is loading answer "maybe".
@@ -36,12 +35,13 @@
 // lookup whose chunk is in memory does no I/O and allocates nothing; nor does a
 // batch, if all of its chunks are.
 //
-// Memory. The cache is charged for chunks and for readers: 400 bytes, the index
+// Memory. The cache is charged for chunks and for readers: 352 bytes, the index
 // and properties of the block, and 38 bytes a chunk. Readers get half of the
 // cache; beyond that their memory counts as Usage::index_bytes_outside, and
 // is_within_capacity() is false. The filter of a block's only chunk, if it has
-// at most 256 bytes, is part of the reader. Also outside are the bytes of loads
-// under way, prefetches (4 MiB and one chunk) and counters: 16 bytes for each
+// at most 256 bytes, is part of the reader. Also outside are loads under way (a
+// thread that loads holds its chunk up to twice), prefetches (4 MiB and one
+// chunk) and counters: 16 bytes for each
 // reader and each thread that asks it, in pages of 4 KiB, up to 1 MiB a thread.
 // Later readers and threads use the pages again; they are never freed.
 
@@ -108,7 +108,8 @@ struct FilterReaderOptions {
   uint64_t data_block_size_bytes = 4096;
   // Bytes of the first read, from the end, up to 64 MiB. FilterBlockInfo's
   // tail_size_bytes, if it is known, makes it the only one, of that size.
-  // Blocks of up to 768 bytes are read as a whole.
+  // Blocks of up to 768 bytes are read as a whole; a filter of more than 256
+  // bytes is read once more when it is asked.
   uint64_t tail_size_bytes = 16 << 10;
   // The secret of the store, if it has one: digest_secret.h.
   DigestSecret secret;
@@ -175,8 +176,9 @@ class FilterReader {
   // Open() without a read, from the last bytes of the block, which the engine
   // has read or has just written: FilterBlockWriter::tail(), or at least
   // FilterBlockInfo::tail_size_bytes of them. With fewer it returns OutOfRange
-  // and says how many there are. `tail` may go when it returns.
-  // options.prefetch must be false.
+  // and says how many there are. `tail` may go when it returns. The tail of
+  // another block loses rows; only Verify() notices. options.prefetch must be
+  // false.
   static absl::StatusOr<std::unique_ptr<FilterReader>> OpenFromTail(
       const RandomAccessSource* source, const FilterBlockRange& range,
       std::string_view tail, const FilterReaderOptions& options);
@@ -201,7 +203,7 @@ class FilterReader {
   static void MayContain(absl::Span<const FilterQuestion> questions,
                          bool* may_contain) {
     if (questions.size() == 1 && questions[0].reader != nullptr &&
-        questions[0].key != nullptr) {
+        questions[0].key != nullptr && may_contain != nullptr) {
       *may_contain = questions[0].reader->MayContain(*questions[0].key);
     } else {
       AskTogether(questions, may_contain);
@@ -244,9 +246,9 @@ class FilterReader {
   uint64_t file_id() const;
   // The counters of this reader alone.
   FilterStatsSnapshot stats() const;
-  // False if open readers have half of the cache already: this one's memory
-  // then counts as Usage::index_bytes_outside. Give the cache more capacity, or
-  // open fewer SSTs.
+  // False if open readers take more than half of the cache, at present: the
+  // rest is Usage::index_bytes_outside. Give the cache more capacity, or open
+  // fewer SSTs.
   bool is_within_capacity() const;
   // For each chunk the steps of precision in memory (FilterSteps()); 0 if there
   // are none, or if another reader loaded it. Always 0 for an engine's own

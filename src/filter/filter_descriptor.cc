@@ -8,6 +8,7 @@
 #include "filter/units.h"
 #include "rowbloom/compiler.h"
 #include "rowbloom/filter.h"
+#include "util/check.h"
 #include "util/coding.h"
 #include "util/digest.h"
 
@@ -21,9 +22,15 @@ absl::Status TooShort() {
   return absl::DataLossError("filter descriptor ends early or is malformed");
 }
 
+void CheckUnits(const FilterDescriptor& descriptor) {
+  RB_CHECK(descriptor.unit_count <= FilterDescriptor::kMaxUnits,
+           "FilterDescriptor::unit_count is above kMaxUnits");
+}
+
 }  // namespace
 
 uint64_t FilterDescriptor::total_size_bytes() const {
+  CheckUnits(*this);
   uint64_t total = 0;
   for (size_t i = 0; i < unit_count; ++i) total += unit_size_bytes[i];
   return total;
@@ -35,6 +42,8 @@ std::string_view FilterDescriptor::family_name() const {
 }
 
 void FilterDescriptor::AppendTo(std::string* out) const {
+  RB_CHECK(out != nullptr, "FilterDescriptor::AppendTo(): out is null");
+  CheckUnits(*this);
   out->push_back(static_cast<char>(kDescriptorVersion));
   out->push_back(static_cast<char>(family_code));
   out->push_back(static_cast<char>(unit_count));
@@ -47,6 +56,7 @@ void FilterDescriptor::AppendTo(std::string* out) const {
 }
 
 absl::StatusOr<FilterDescriptor> FilterDescriptor::Parse(std::string_view* in) {
+  RB_CHECK(in != nullptr, "FilterDescriptor::Parse(): in is null");
   FilterDescriptor descriptor;
   uint8_t version = 0;
   if (!util::ReadFixed(in, &version)) return TooShort();
@@ -91,6 +101,7 @@ absl::StatusOr<FilterDescriptor> FilterDescriptor::Parse(std::string_view* in) {
 }
 
 std::vector<std::string_view> EncodedFilter::UnitViews() const {
+  CheckUnits(descriptor);
   filter::UnitArray array;
   const auto views = filter::SplitUnits(descriptor, units, &array);
   return {views.begin(), views.end()};

@@ -93,6 +93,8 @@ void FilterView::MayContain(absl::Span<const KeyDigest> digests,
                             bool* may_contain) const {
   static_assert(sizeof(KeyDigest) == sizeof(uint64_t));
   if (digests.empty()) return;
+  RB_CHECK(may_contain != nullptr,
+           "FilterView::MayContain(): may_contain is null");
   lookup_.may_contain_batch(state_, &digests.data()->value, digests.size(),
                             may_contain);
 }

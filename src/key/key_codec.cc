@@ -325,6 +325,7 @@ bool KeyCodec::BeginsAs(const KeyCodec& other) const {
 
 absl::Status KeyCodec::Encode(absl::Span<const std::string_view> segments,
                               std::string* key) const {
+  RB_CHECK(key != nullptr, "KeyCodec::Encode(): key is null");
   if (segments.size() > segment_count_) {
     return absl::InvalidArgumentError(
         absl::StrCat(segments.size(), " segments for codec ", ToString(),
@@ -369,6 +370,7 @@ absl::Status KeyCodec::UpperBound(absl::Span<const std::string_view> segments,
 absl::Status KeyCodec::Decode(std::string_view key,
                               std::vector<std::string>* segments,
                               std::string* suffix) const {
+  RB_CHECK(segments != nullptr, "KeyCodec::Decode(): segments is null");
   segments->clear();
   if (suffix != nullptr) suffix->clear();
   size_t at = 0;
@@ -398,6 +400,8 @@ absl::Status KeyCodec::Decode(std::string_view key,
 absl::Status KeyCodec::Decode(std::string_view key, std::string* row,
                               std::string* qualifier,
                               std::string* suffix) const {
+  RB_CHECK(row != nullptr && qualifier != nullptr,
+           "KeyCodec::Decode(): row or qualifier is null");
   RB_CHECK(segment_count_ == 2,
            "KeyCodec::Decode() into a row and a qualifier: the codec does "
            "not have two segments; decode into a vector");

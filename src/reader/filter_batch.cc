@@ -281,6 +281,7 @@ void FilterReader::MayContain(absl::Span<const FilterKey> keys,
                               bool* may_contain) const {
   const auto& reader = internal::reader::BlockReader::Of(*this);
   using internal::reader::Order;
+  internal::reader::BlockReader::CheckAnswers(keys.size(), may_contain);
   internal::reader::AskAll(
       keys.size(),
       keys.size() > internal::reader::BlockReader::kFewQuestions &&

@@ -110,6 +110,7 @@ FilterAnswer BlockReader::Ask(const FilterKey& key, FilterLoad* load,
 void FilterReader::AskTogether(absl::Span<const FilterQuestion> questions,
                                bool* may_contain) {
   using internal::reader::BlockReader;
+  BlockReader::CheckAnswers(questions.size(), may_contain);
   if (questions.size() <= BlockReader::kFewQuestions) {
     BlockReader::AskFew(questions, may_contain);
   } else {

@@ -200,6 +200,17 @@ TEST(FilterSteps, CuttingAcceptsNoDescriptorThatIsRefusedWhole) {
   }
 }
 
+TEST(FilterDescriptorDeathTest, MistakesNameTheCall) {
+  EncodedFilter filter;
+  FilterDescriptor& descriptor = filter.descriptor;
+  std::string out;
+  EXPECT_DEATH(descriptor.AppendTo(nullptr), "out is null");
+  EXPECT_DEATH((void)FilterDescriptor::Parse(nullptr), "in is null");
+  descriptor.unit_count = FilterDescriptor::kMaxUnits + 1;
+  EXPECT_DEATH(descriptor.AppendTo(&out), "unit_count is above");
+  EXPECT_DEATH((void)filter.UnitViews(), "unit_count is above");
+}
+
 TEST(FilterStepsDeathTest, StepsAreAtLeastOneAndNoMoreThanThereAre) {
   Random random(71);
   const FilterDescriptor descriptor =

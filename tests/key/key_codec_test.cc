@@ -166,6 +166,15 @@ TEST(KeyCodec, TextFormsRoundTrip) {
   EXPECT_EQ(KeyCodec::Parse("delimiter:|")->ToString(), "delimiter:0x7c");
 }
 
+TEST(KeyCodecDeathTest, NullPointersNameTheCall) {
+  const KeyCodec codec = KeyCodec::Ordered();
+  EXPECT_DEATH((void)codec.Encode("r", "q", nullptr), "Encode.*key is null");
+  std::vector<std::string>* const none = nullptr;
+  EXPECT_DEATH((void)codec.Decode("r", none), "segments is null");
+  std::string row;
+  EXPECT_DEATH((void)codec.Decode("r", &row, nullptr), "qualifier is null");
+}
+
 TEST(KeyCodecDeathTest, ARowOfAnotherSizeThanThereCanBeIsTheCallersMistake) {
   EXPECT_DEATH(KeyCodec::FixedRow(0), "a row has 1 to 1048576 bytes");
   EXPECT_DEATH(KeyCodec::FixedRow(KeyCodec::kMaxRowSize + 1), "a row has 1 to");

@@ -47,6 +47,22 @@ TEST_F(ReaderMisuse, OpenSaysWhatIsWrong) {
   }
 }
 
+// An engine's own entry, which it should have under an id of NewFileId().
+TEST_F(ReaderMisuse, AForeignEntryUnderAReadersKeyIsNoChunk) {
+  const auto cache = NewShardedLruCache({1 << 20});
+  auto value = std::make_unique<FilterCache::Value>();
+  cache->Release(cache->Insert({7, 0}, &value, {512}));
+  const std::string block =
+      testing::WriteBlock(FilterOptions(), testing::EvenRows(2000));
+  const auto source = NewMemorySource(block, "000007.sst");
+  FilterReaderOptions options = testing::CachedIn(cache);
+  options.file_id = 7;
+  options.loading = FilterLoading::kAlways;
+  const auto reader = testing::OpenOrDie(source.get(), options);
+  EXPECT_TRUE(reader->MayContain(testing::NumberedRow(0)));
+  EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 1);
+}
+
 TEST_F(ReaderMisuseDeathTest, ACacheThatDiesBeforeAReaderSaysSo) {
   EXPECT_DEATH(
       {
@@ -80,7 +96,12 @@ TEST_F(ReaderMisuseDeathTest, AQuestionWithoutAReaderNamesTheCall) {
 TEST_F(ReaderMisuseDeathTest, NullPointersNameTheCall) {
   // It does not depend on what is in memory.
   const auto reader = testing::OpenOrDie(source_.get(), {});
-  EXPECT_DEATH(reader->Ask(FilterKey::Row("row"), nullptr), "load is null");
+  const FilterKey row = FilterKey::Row("row");
+  EXPECT_DEATH(reader->Ask(row, nullptr), "load is null");
+  EXPECT_DEATH(reader->MayContain({&row, 1}, nullptr), "may_contain is null");
+  const FilterQuestion question = {reader.get(), &row};
+  EXPECT_DEATH(FilterReader::MayContain({&question, 1}, nullptr),
+               "may_contain is null");
   EXPECT_DEATH(NewFilterWarmer(nullptr, {1}), "cache is null");
   EXPECT_DEATH(NewStringSink(nullptr), "out is null");
   EXPECT_DEATH(NewHostedCache(nullptr), "host is null");
