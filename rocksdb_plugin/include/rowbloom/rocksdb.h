@@ -103,9 +103,11 @@ struct RocksDbOptions : RocksDbBudgetOptions {
   // most 24. 0: the bits of `filter_spec`.
   double budget_bits_per_key = 0;
 
-  // `budget`; with auto_bits there always is one.
+  // `budget`; if it is unset, kBalanced with an option that is of a budget.
   std::optional<BudgetMode> effective_budget() const {
-    return budget.has_value() || !auto_bits ? budget : BudgetMode::kBalanced;
+    const bool has_budget = auto_bits || budget_bits_per_key > 0 ||
+                            budget_bytes > 0 || total_memory_bytes > 0;
+    return budget.has_value() || !has_budget ? budget : BudgetMode::kBalanced;
   }
   // `bloom_type`, or what it stands for if it is unset.
   BloomType effective_bloom_type() const {

@@ -93,6 +93,20 @@ TEST(NativePolicy, ShortTextMayEndInBitsPerKey) {
             9);
 }
 
+TEST(NativePolicy, AnOptionOfABudgetMeansABalancedOne) {
+  const auto budget = [](const std::string& options) {
+    return OptionsOf<NativePolicy>("{id=rowbloom" + options + "}")
+        .effective_budget();
+  };
+  EXPECT_FALSE(budget(";missing_share=0.9").has_value());
+  for (const char* option :
+       {"budget_bytes", "total_memory_bytes", "budget_bits_per_key"}) {
+    const std::string set = std::string(";") + option + "=4";
+    EXPECT_EQ(budget(set), BudgetMode::kBalanced) << option;
+    EXPECT_EQ(budget(set + ";budget=fixed"), BudgetMode::kFixed) << option;
+  }
+}
+
 TEST(NativePolicy, LongTextSetsEachOption) {
   RocksDbOptions options = OptionsOf<NativePolicy>(
       "{id=rowbloom;bloom_type=ROW;key_codec=fixed:8;"
