@@ -291,15 +291,7 @@ Status CheckTraps(const ColumnFamilyOptions& options,
         "them: use a bytewise comparator, let it override "
         "CanKeysWithDifferentByteContentsBeEqual(), or set no filter_policy"));
   }
-  if (composed != nullptr) {
-    return CheckSizeRatio(options, composed->options().budget,
-                          composed->options().size_ratio);
-  }
-  status = CheckSizeRatio(
-      options,
-      policy->options().effective_budget().value_or(BudgetMode::kFixed),
-      policy->options().size_ratio);
-  if (!status.ok() || extractor == nullptr) return status;
+  if (composed != nullptr || extractor == nullptr) return Status::OK();
   return CheckPair(policy->options(), *extractor);
 }
 
@@ -311,17 +303,35 @@ const char* OptionThatNeedsListener(const RocksDbBudgetOptions& budget) {
   return nullptr;
 }
 
-// Empty unless RocksDbRows would refuse to scan. Whole keys are not scanned.
+// Whole keys are not scanned.
+bool HasSegments(const BlockBasedTableOptions* table_options) {
+  const auto* policy = PolicyOf<NativePolicy>(table_options);
+  return policy != nullptr &&
+         !(policy->options().key_codec == KeyCodec::WholeKey());
+}
+
+// Empty unless no scan asks the filters.
+std::string WarnOfNoExtractor(const ColumnFamilyOptions& options,
+                              const BlockBasedTableOptions* table_options) {
+  if (!HasSegments(table_options) || options.prefix_extractor != nullptr) {
+    return "";
+  }
+  return absl::StrCat(
+      "filter_policy rowbloom has key codec ",
+      PolicyOf<NativePolicy>(table_options)->options().key_codec.ToString(),
+      ", and prefix_extractor is null: scans ask no filter; RocksDB drops an "
+      "extractor whose name it does not know (NewRowPrefixExtractor())");
+}
+
+// Empty unless RocksDbRows would refuse to scan.
 std::string WarnOfComparator(const ColumnFamilyOptions& options,
                              const BlockBasedTableOptions* table_options) {
   if (options.comparator == nullptr || IsBytewise(*options.comparator)) {
     return "";
   }
-  const auto* policy = PolicyOf<NativePolicy>(table_options);
-  const bool has_segments =
-      policy != nullptr &&
-      !(policy->options().key_codec == KeyCodec::WholeKey());
-  if (!has_segments && ExtractorOf(options) == nullptr) return "";
+  if (!HasSegments(table_options) && ExtractorOf(options) == nullptr) {
+    return "";
+  }
   return absl::StrCat(
       "comparator ", options.comparator->Name(),
       ": RocksDbRows refuses to scan, and RocksDbScan sets bounds of another "
@@ -356,8 +366,11 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
     }
   }
   if (warnings != nullptr) {
-    std::string warning = WarnOfComparator(options, table_options);
-    if (!warning.empty()) warnings->push_back(std::move(warning));
+    for (const std::string& warning :
+         {WarnOfComparator(options, table_options),
+          WarnOfNoExtractor(options, table_options)}) {
+      if (!warning.empty()) warnings->push_back(warning);
+    }
   }
   const auto* policy = PolicyOf<TextPolicy>(table_options);
   if (policy != nullptr && !policy->text_error().ok()) {
@@ -402,6 +415,10 @@ Status CheckRocksDbOptions(const rdb::Options& options,
   if (!has_listener && option != nullptr) {
     return Status::InvalidArgument(
         absl::StrCat(name, " with ", option, kRemedy));
+  }
+  if (!has_listener) {
+    status = CheckSizeRatio(options, mode, budget->size_ratio);
+    if (!status.ok()) return status;
   }
   if (warnings == nullptr) return status;
   if (!has_listener && mode != BudgetMode::kFixed) {

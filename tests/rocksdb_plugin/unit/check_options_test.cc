@@ -159,32 +159,50 @@ TEST(CheckOptions, RefusesHashMemtables) {
   }
 }
 
-TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatio) {
+TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatioWithoutAListener) {
   Case c;
+  rdb::DBOptions database;
+  const auto check = [&] {
+    EXPECT_TRUE(c.Check().ok());
+    return CheckRocksDbOptions(rdb::Options(database, c.options));
+  };
   c.options.max_bytes_for_level_multiplier = 4;
-  EXPECT_TRUE(c.Check().ok()) << "without a budget";
+  EXPECT_TRUE(check().ok()) << "without a budget";
   c.filter.budget = BudgetMode::kBalanced;
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
-  EXPECT_REFUSED(c.Check(), HasSubstr("size_ratio 10"),
+  EXPECT_REFUSED(check(), HasSubstr("size_ratio 10"),
                  HasSubstr("set size_ratio=4"));
+  database.listeners.push_back(NewRocksDbBudgetListener());
+  EXPECT_TRUE(check().ok()) << "the listener knows the runs";
+  database.listeners.clear();
   c.filter.size_ratio = 4;
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
-  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  EXPECT_TRUE(check().ok()) << check().ToString();
   c.options.max_bytes_for_level_multiplier = 10.0 / 3;
   c.filter.size_ratio = 3.33333;  // Text has fewer digits.
   c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
-  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  EXPECT_TRUE(check().ok()) << check().ToString();
   c.options.max_bytes_for_level_multiplier = 4;
   c.options.prefix_extractor.reset();
   RocksDbComposedOptions composed;
   c.table.filter_policy = NewRocksDbComposedPolicy(composed);
-  EXPECT_REFUSED(c.Check(), HasSubstr("set size_ratio=4"));
+  EXPECT_REFUSED(check(), HasSubstr("set size_ratio=4"));
   c.options.compaction_style = rdb::kCompactionStyleUniversal;
-  EXPECT_TRUE(c.Check().ok()) << "has no such ratio";
+  EXPECT_TRUE(check().ok()) << "has no such ratio";
   c.options.compaction_style = rdb::kCompactionStyleLevel;
   composed.budget = BudgetMode::kFixed;
   c.table.filter_policy = NewRocksDbComposedPolicy(composed);
-  EXPECT_TRUE(c.Check().ok()) << c.Check().ToString();
+  EXPECT_TRUE(check().ok()) << check().ToString();
+}
+
+TEST(CheckOptions, WarnsOfKeyLevelsThatNoExtractorAsksFor) {
+  Case c;
+  EXPECT_THAT(c.Warnings(), IsEmpty());
+  c.options.prefix_extractor = nullptr;  // As RocksDB leaves a misspelt one.
+  EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("prefix_extractor is null")));
+  c.filter = {};
+  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
+  EXPECT_THAT(c.Warnings(), IsEmpty());
 }
 
 TEST(CheckOptions, RefusesOtherTablesWithTheRowColExtractor) {
@@ -485,6 +503,7 @@ TEST(CheckOptions, WarnsOfPartitionsByRelease) {
 TEST(CheckOptions, WarnsOfATopLevelIndexThatNobodyPins) {
   Case c = Partitions();
   c.options.prefix_extractor.reset();
+  c.table.filter_policy = NewRocksDbFilterPolicy({});
   EXPECT_THAT(c.Warnings(), IsEmpty());
   c.table.pin_top_level_index_and_filter = false;
   const auto unpinned = HasSubstr("set metadata_cache_options.top_level_index");
@@ -507,7 +526,10 @@ TEST(CheckOptions, DoesNotWarnOfPartitionsThatArePinnedOrThatNoScanAsks) {
         c->table.metadata_cache_options.partition_pinning =
             rdb::PinningTier::kAll;
       },
-      [](Case* c) { c->options.prefix_extractor.reset(); },
+      [](Case* c) {
+        c->options.prefix_extractor.reset();
+        c->table.filter_policy = NewRocksDbFilterPolicy({});
+      },
       [](Case* c) { c->table.partition_filters = false; },
       // RocksDB has no partitions then.
       [](Case* c) {
@@ -578,8 +600,8 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("statistics is nullptr")));
   }
   for (const char* option : {"budget_bytes", "total_memory_bytes"}) {
-    const std::string policy =
-        absl::StrCat("{id=rowbloom;budget=balanced;", option, "=1000}");
+    // It is of a budget, without a word.
+    const std::string policy = absl::StrCat("{id=rowbloom;", option, "=1000}");
     EXPECT_REFUSED(check(policy, false, false, &warnings),
                    HasSubstr(absl::StrCat(option, " without a listener")));
     EXPECT_TRUE(check(policy, true, false, &warnings).ok());
