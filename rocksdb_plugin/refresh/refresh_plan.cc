@@ -19,6 +19,7 @@
 #include "rowbloom/rocksdb_budget.h"
 #include "sst_path.h"
 #include "sst_properties.h"
+#include "verify/builtin_filter.h"
 
 namespace rowbloom::plugin {
 
@@ -38,6 +39,8 @@ struct Candidate {
   double planned_bytes = 0;
   double fpr = 1;  // The present filter's.
   double gain = 0;
+  // RocksDB's Ribbon policy writes such a filter at each flush.
+  bool is_bloom_of_ribbon = false;
 };
 
 // A filter that the policy does not read, or that was built of other keys than
@@ -104,6 +107,7 @@ bool IsFarFromPlan(const Candidate& candidate, double min_gain) {
     // The policy would not make a filter again.
     return filter.filter_size_bytes > 0 || candidate.planned_bytes > 0;
   }
+  if (candidate.is_bloom_of_ribbon) return false;
   if (filter.filter_key_count > 0 &&
       filter.filter_key_count < kFewestKeysOfAFilter * filter.filter_count) {
     return false;
@@ -296,6 +300,9 @@ absl::StatusOr<RefreshPlan> PlanRefresh(rdb::DB* db,
   for (const Candidate& candidate : candidates) {
     keys[candidate.number] = candidate.key_count;
   }
+  const int bloom_levels = BloomLevels(
+      *options.table_factory->GetOptions<rdb::BlockBasedTableOptions>()
+           ->filter_policy);
   const std::map<uint64_t, FilterSetting> planned =
       PlanFilters({*db, options, listed, live, keys, *cost}, teller);
   for (Candidate& candidate : candidates) {
@@ -304,6 +311,11 @@ absl::StatusOr<RefreshPlan> PlanRefresh(rdb::DB* db,
     candidate.planned_bytes =
         FilterBytes(candidate.planned, candidate.key_count);
     candidate.fpr = FprOf(candidate.filter, verified->expected, *cost);
+    constexpr double kSameRate = 1.5;
+    candidate.is_bloom_of_ribbon =
+        candidate.live->level < bloom_levels &&
+        candidate.filter.family == "rocksdb_bloom" &&
+        candidate.fpr < kSameRate * candidate.planned.fpr;
   }
   SetGains(&candidates);
   RefreshPlan plan = Choose(candidates, refresh.min_gain);

@@ -29,9 +29,11 @@
 #include "sst_path.h"
 #include "sst_properties.h"
 #include "status.h"
+#include "verify/builtin_filter.h"
 
 namespace rowbloom {
 
+using plugin::BloomLevels;
 using plugin::BudgetBitsPerKey;
 using plugin::CheckRocksDbRelease;
 using plugin::ComposedPolicy;
@@ -60,7 +62,7 @@ struct Asked {
   std::string filter;
   double bits_per_key = rowbloom::FilterSpec::kDefaultBitsPerKey;  // Ours.
   double missing_share = 0.5;
-  bool is_bloom_in_level_0 = false;
+  int bloom_levels = 0;  // So many levels, from 0 on, have Bloom filters.
 };
 
 // Expected rates of filters by their size.
@@ -172,14 +174,17 @@ absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
     return Asked{
         composed->options().filter == RocksDbFilter::kBloom ? kBloom : kRibbon,
         composed->options().bits_per_key, MissingShare(composed->options()),
-        composed->options().filter == RocksDbFilter::kHybrid};
+        composed->options().filter == RocksDbFilter::kHybrid ? 1 : 0};
   }
   const std::string_view name = policy->Name();
   for (const auto& [prefix, filter] :
        {std::pair(std::string_view("bloom"), kBloom),
         std::pair(std::string_view("rocksdb.BuiltinBloom"), kBloom),
         std::pair(std::string_view("ribbon"), kRibbon)}) {
-    if (name.substr(0, prefix.size()) == prefix) return Asked{filter};
+    if (name.substr(0, prefix.size()) != prefix) continue;
+    Asked asked{filter};
+    asked.bloom_levels = BloomLevels(*policy);
+    return asked;
   }
   return absl::FailedPreconditionError(
       absl::StrCat("filter_policy ", policy->Name(),
@@ -413,7 +418,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportBudgetOf(
     file.key_count = static_cast<uint64_t>(std::llround(estimate.keys));
     file.filter_bytes = static_cast<uint64_t>(std::llround(estimate.bytes));
     file.expected_fpr = unread.count(file.path) > 0 ? 1
-                        : file.level == 0 && asked->is_bloom_in_level_0
+                        : file.level < asked->bloom_levels
                             ? bloom_rates.Of(file)
                             : rates.Of(file);
   }
@@ -437,9 +442,11 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     keys_of_family[file.family] += file.filter_key_count;
   }
   // Keeps families that have a cost, so neither "mixed" nor a foreign filter.
+  std::map<std::string, FilterCost> costs;
   for (auto it = keys_of_family.begin(); it != keys_of_family.end();) {
-    it = FilterCost::OfName(it->first).ok() ? std::next(it)
-                                            : keys_of_family.erase(it);
+    const absl::StatusOr<FilterCost> cost = FilterCost::OfName(it->first);
+    if (cost.ok()) costs.emplace(it->first, *cost);
+    it = cost.ok() ? std::next(it) : keys_of_family.erase(it);
   }
   const auto most = std::max_element(
       keys_of_family.begin(), keys_of_family.end(),
@@ -448,9 +455,8 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     return absl::FailedPreconditionError(
         "no SST has a filter of a family with a known cost");
   }
-  const absl::StatusOr<FilterCost> cost = FilterCost::OfName(most->first);
-  if (!cost.ok()) return cost.status();
-  report.filter = cost->name();
+  const FilterCost& cost = costs.at(most->first);
+  report.filter = cost.name();
   if (verified.expected.rowbloom.has_value()) {
     report.missing_share = MissingShare(*verified.expected.rowbloom);
   } else if (verified.expected.composed.has_value()) {
@@ -469,8 +475,11 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
     const bool is_asked = from.state == RocksDbFilterState::kExpected ||
                           from.state == RocksDbFilterState::kOtherOptions;
     if (!is_asked || from.filter_key_count == 0) continue;
+    const auto own = costs.find(from.family);
     file.expected_fpr =
-        from.expected_fpr.value_or(cost->ForBits(file.bits_per_key()).fpr);
+        from.expected_fpr.value_or((own == costs.end() ? cost : own->second)
+                                       .ForBits(file.bits_per_key())
+                                       .fpr);
   }
   std::stable_sort(report.files.begin(), report.files.end(),
                    [](const auto& a, const auto& b) {
@@ -481,7 +490,7 @@ absl::StatusOr<RocksDbBudgetReport> ReportRocksDbBudget(
                                 ? a.path.size() > b.path.size()
                                 : a.path > b.path;
                    });
-  if (absl::Status s = SumUp(*cost, nullptr, &report); !s.ok()) return s;
+  if (absl::Status s = SumUp(cost, nullptr, &report); !s.ok()) return s;
   return report;
 }
 

@@ -5,8 +5,14 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_VERIFY_BUILTIN_FILTER_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_VERIFY_BUILTIN_FILTER_H_
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdlib>
+#include <string>
 #include <string_view>
+
+#include "rdb.h"
+#include "rocksdb/filter_policy.h"
 
 namespace rowbloom::plugin {
 
@@ -27,6 +33,17 @@ inline std::string_view BuiltinFamily(std::string_view filter) {
     default:
       return "rocksdb_legacy_bloom";
   }
+}
+
+// The number of levels, from 0 on, in which RocksDB's Ribbon policy, whose id
+// is "ribbonfilter:10:0", writes Bloom filters of the same rate: those above
+// its bloom_before_level, and flushes unless that is -1. 0 for other policies.
+inline int BloomLevels(const rdb::FilterPolicy& policy) {
+  const std::string id = policy.GetId();
+  const size_t colon = id.rfind(':');
+  if (id.rfind("ribbonfilter:", 0) != 0 || colon == std::string::npos) return 0;
+  const int before_level = std::atoi(id.c_str() + colon + 1);
+  return before_level < 0 ? 0 : std::max(1, before_level);
 }
 
 }  // namespace rowbloom::plugin

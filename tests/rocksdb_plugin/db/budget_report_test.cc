@@ -186,6 +186,9 @@ TEST(DbBudgetReport, KnowsRocksDbsOwnPoliciesAndRefusesOthers) {
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_bloom");
   db.Open(StockRibbon(), /*with_listener=*/false);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_ribbon");
+  // Ribbon's bits of a rate would have another.
+  ASSERT_EQ(ReportOf(db).levels[0].level, 0);
+  EXPECT_NEAR(ReportOf(db).levels[0].expected_fpr, 0.0095, 0.002);
   db.Open(NewRocksDbComposedPolicy({}), /*with_listener=*/false);
   EXPECT_EQ(ReportOf(db).filter, "rocksdb_ribbon");
   db.Open(nullptr, /*with_listener=*/false);

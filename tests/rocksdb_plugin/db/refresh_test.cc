@@ -216,6 +216,15 @@ TEST_P(DbRefreshAfter, FiltersAreThoseOfThePolicyAndNothingElseChanges) {
   EXPECT_TRUE(Refresh(db).files.empty());
 }
 
+TEST(DbRefresh, KeepsTheBloomFiltersThatStockRibbonWritesAtAFlush) {
+  BudgetDb db;
+  db.options.disable_auto_compactions = true;
+  db.Open(StockRibbon(), /*with_listener=*/false);
+  GrowEven(&db);
+  ASSERT_GT(FilesByLevel(db).at(0), 0);
+  EXPECT_TRUE(Refresh(db).files.empty());
+}
+
 TEST(DbRefresh, WastesWhatATreeOfThePolicyWastes) {
   BudgetDb grown;
   grown.options.disable_auto_compactions = true;
