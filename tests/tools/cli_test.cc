@@ -710,6 +710,9 @@ TEST_F(CliTest, RefreshGivesADatabaseTheFiltersOfItsPolicy) {
   EXPECT_THAT(Run("verify --strict refreshed"),
               Exits(0, HasSubstr("3 files, 3000 entries: 3 expected\n")));
   EXPECT_EQ(RunJson("refresh refreshed")["summary"]["rewritten"], 0);
+  // It says how large the application's cache is.
+  EXPECT_EQ(Listing("refreshed").at(InputPath("refreshed/LOG")),
+            before.at(InputPath("refreshed/LOG")));
 }
 
 TEST_F(CliTest, RefreshFollowsANewPolicy) {
@@ -1272,7 +1275,7 @@ TEST_F(CliTest, DamagedAndMissingSstsOfADatabaseAreNamed) {
   FlipByte(damaged, 7);
   EXPECT_THAT(
       Run("verify broken"),
-      Exits(1, AllOf(HasSubstr(no_magic + ": unknown"),
+      Exits(1, AllOf(HasSubstr(no_magic + ": damaged: "),
                      HasSubstr(damaged + ": damaged"),
                      HasSubstr(missing + ": damaged: missing, and the "
                                          "database needs it\n"),

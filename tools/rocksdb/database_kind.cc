@@ -8,6 +8,8 @@
 #include <system_error>
 #include <vector>
 
+#include "absl/strings/match.h"
+#include "absl/strings/str_cat.h"
 #include "rowbloom/io.h"
 #include "rowbloom/rocksdb_verify.h"
 #include "tools/formats/filter_file.h"
@@ -104,6 +106,13 @@ absl::Status CheckNotOfLevelDb(const std::string& directory) {
 absl::Status ExplainUnopened(const std::string& directory,
                              const absl::Status& status) {
   if (status.ok()) return status;
+  if (absl::StrContains(status.message(),
+                        "does not match existing comparator")) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        directory, ": has a comparator of its own (", status.message(),
+        "): verify its SSTs one by one (DIRECTORY/*.sst), or call "
+        "VerifyRocksDbFilters() in the program that has the comparator"));
+  }
   const std::vector<fs::path> files = FilesOf(directory);
   if (std::any_of(files.begin(), files.end(), IsOfPebble)) {
     return absl::InvalidArgumentError(

@@ -134,6 +134,10 @@ class RocksDbColumnFamily : public ColumnFamily {
     // The state depends on which block is damaged.
     RocksDbFilterFile file = VerifyRocksDbSst(target.path, options_);
     if (file.status.ok()) file.state = RocksDbFilterState::kUnreadable;
+    // The MANIFEST says that it is an SST.
+    if (absl::IsInvalidArgument(explained) && !file.status.ok()) {
+      explained = file.status;
+    }
     file.status = explained;
     file.note = "see above";
     Add(target, std::move(file));

@@ -34,7 +34,8 @@ rdb::Status WhileFilesGo(const Try& try_once) {
   return status;
 }
 
-// Keeps RocksDB from writing a LOG into a directory that is only read.
+// Keeps RocksDB from writing a LOG into a directory that is only read, or in
+// place of the application's LOG, which `advise` reads.
 class NullLogger : public rdb::Logger {
  public:
   using rdb::Logger::Logv;
@@ -158,7 +159,7 @@ absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory) {
 
 absl::StatusOr<OpenedDb> OpenWith(const std::string& directory,
                                   AllOptions options, bool for_reading) {
-  if (for_reading) options.db.info_log = std::make_shared<NullLogger>();
+  options.db.info_log = std::make_shared<NullLogger>();
   OpenedDb result;
   const auto open = [&](auto* db) {
     return for_reading ? rdb::DB::OpenForReadOnly(options.db, directory,
