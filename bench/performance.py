@@ -350,8 +350,8 @@ def memory_cache(result, pages):
                     select(pages["pages"], mebibytes=125)]
              for kind in ("hit", "first_load")}
     yield ("Plan for 1.1 times the capacity and {} MiB, or {} MiB two "
-           "seconds after it fell to an eighth. Of 125 MiB in huge pages hits "
-           "are {:.1f} to {:.1f} times as fast, first loads {:.1f}.".format(
+           "seconds after `SetCapacity` to an eighth. Of 125 MiB in huge pages "
+           "hits are {:.1f} to {:.1f} times as fast, first loads {:.1f}.".format(
                *(math.ceil(mib) for mib in beyond.values()),
                *sorted(gains["hit"]), min(gains["first_load"])))
 
