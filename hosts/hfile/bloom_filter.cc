@@ -25,7 +25,7 @@ class BloomFilter::CachedBits final : public internal::cache::CachedFilter {
   uint64_t file_digest() const { return file_digest_; }
 
  private:
-  const void* kind() const override { return Kind(); }
+  const void* internal_kind() const override { return Kind(); }
 
   const std::string bits_;
   const uint64_t file_digest_;

@@ -92,7 +92,7 @@ class FilterCache {
 
    private:
     // Tells the values of readers apart; nullptr for all others.
-    virtual const void* kind() const { return nullptr; }
+    virtual const void* internal_kind() const { return nullptr; }
     friend class internal::cache::CachedChunks;
   };
   struct Handle;  // Opaque.

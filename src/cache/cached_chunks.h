@@ -217,7 +217,7 @@ class CachedChunks {
     FilterCache::Handle* const handle = cache_.LookupFilter(KeyOf(chunk));
     if (handle == nullptr) return nullptr;
     const FilterCache::Value* const value = cache_.ValueOf(handle);
-    if (value != nullptr && value->kind() == kind) return handle;
+    if (value != nullptr && value->internal_kind() == kind) return handle;
     cache_.Release(handle);
     return nullptr;
   }

@@ -96,7 +96,7 @@ class alignas(util::kCacheLineBytes) ResidentChunk final
   ResidentChunk(const FilterDescriptor& descriptor, uint32_t steps,
                 const UnitPtrs& units, const BlockOfChunk& block, Kernel kernel,
                 std::shared_ptr<const LoadJudge> judge, size_t chunk);
-  const void* kind() const override { return Kind(); }
+  const void* internal_kind() const override { return Kind(); }
   // That of FilterAtStep(descriptor, steps), without checksums.
   FilterDescriptor Descriptor() const;
 
