@@ -173,12 +173,14 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 //   large. The same if their top-level index is not pinned.
 // - A comparator under which RocksDbRows cannot scan, with a filter policy or
 //   an extractor of rowbloom for keys of more than one segment.
+// - No prefix extractor, with a filter policy for such keys.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
     std::vector<std::string>* warnings = nullptr);
 // The same, and what the policy needs of DBOptions: InvalidArgument for
-// auto_bits or budget_bytes without a listener of rocksdb_budget.h; warnings
-// for another budget without one, and for auto_bits without statistics.
+// auto_bits or a limit without a listener of rocksdb_budget.h, and for another
+// budget without one whose size_ratio is not max_bytes_for_level_multiplier;
+// warnings for such a budget, and for auto_bits without statistics.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::Options& options,
     std::vector<std::string>* warnings = nullptr);

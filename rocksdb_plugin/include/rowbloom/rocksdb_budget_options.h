@@ -41,7 +41,7 @@ struct RocksDbBudgetOptions {
   // Needs a listener. 0: no such limit.
   uint64_t total_memory_bytes = 0;
   // RocksDB's max_bytes_for_level_multiplier; 2 for universal compaction. Above
-  // 1. It matters less if a listener knows the tree.
+  // 1. With a listener, which knows the tree, it matters little.
   double size_ratio = 10;
   // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
   double missing_share = 0.5;

@@ -74,7 +74,8 @@ Found Ask(TestDb* db, const rdb::Options& options) {
 class WholeFilters : public ::testing::TestWithParam<bool> {
  protected:
   static std::shared_ptr<const rdb::FilterPolicy> OtherPolicy() {
-    return GetParam() ? NewRocksDbComposedPolicy({}) : nullptr;
+    return GetParam() ? NewRocksDbComposedPolicy({})
+                      : NewRocksDbFilterPolicy({});
   }
 };
 std::string ModeName(const ::testing::TestParamInfo<bool>& mode) {
