@@ -17,15 +17,11 @@ class BloomFilter::CachedBits final : public internal::cache::CachedFilter {
   CachedBits(std::string bits, uint64_t file_digest)
       : bits_(std::move(bits)), file_digest_(file_digest) {}
 
-  static const void* Kind() {
-    static constexpr char kKind = 0;
-    return &kKind;
-  }
   const std::string& bits() const { return bits_; }
   uint64_t file_digest() const { return file_digest_; }
 
  private:
-  const void* internal_kind() const override { return Kind(); }
+  const void* internal_kind() const override { return KindOf<CachedBits>(); }
 
   const std::string bits_;
   const uint64_t file_digest_;
@@ -158,7 +154,7 @@ template <typename AskFilter>
 bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   // Damage, and loads by other threads, cause pauses.
   if (!chunks_.PauseEnds(chunk)) return false;
-  if (FilterCache::Handle* handle = chunks_.Lookup(chunk, CachedBits::Kind());
+  if (FilterCache::Handle* handle = chunks_.Lookup<CachedBits>(chunk);
       handle != nullptr) {
     const auto& cached =
         static_cast<const CachedBits&>(chunks_.FilterOf(handle));

@@ -39,6 +39,12 @@ class CachedFilter : public FilterCache::Value {
   // of that part's bytes and for each lookup; 0 or more. Among candidates for
   // eviction the cache takes the lowest, and a filter of unknown worth first.
   static constexpr double kUnknownWorth = -1;
+  // The internal_kind() of filters of this class.
+  template <typename Filter>
+  static const void* KindOf() {
+    static constexpr char kKind = 0;
+    return &kKind;
+  }
   virtual double Worth() const { return kUnknownWorth; }
   // Returns the same filter without that part, and sets *freed_bytes to the
   // part's charge, at least one byte: the cache then puts the smaller filter in
@@ -212,12 +218,16 @@ class CachedChunks {
     return chunks_[chunk].filter.load() != nullptr;
   }
   // The filter under the chunk's key, no matter who put it there; nullptr if
-  // the cache has no entry of this kind there. Release() the handle.
-  FilterCache::Handle* Lookup(size_t chunk, const void* kind) const {
+  // the cache has no filter of this class there. Release() the handle.
+  template <typename Filter>
+  FilterCache::Handle* Lookup(size_t chunk) const {
     FilterCache::Handle* const handle = cache_.LookupFilter(KeyOf(chunk));
     if (handle == nullptr) return nullptr;
     const FilterCache::Value* const value = cache_.ValueOf(handle);
-    if (value != nullptr && value->internal_kind() == kind) return handle;
+    if (value != nullptr &&
+        value->internal_kind() == CachedFilter::KindOf<Filter>()) {
+      return handle;
+    }
     cache_.Release(handle);
     return nullptr;
   }

@@ -32,8 +32,7 @@ void BlockReader::CountSample(size_t chunk, FilterAnswer answer) const {
 }
 
 FilterCache::Handle* BlockReader::HoldInTable(size_t chunk) const {
-  FilterCache::Handle* const handle =
-      chunks_.Lookup(chunk, ResidentChunk::Kind());
+  FilterCache::Handle* const handle = chunks_.Lookup<ResidentChunk>(chunk);
   if (handle == nullptr) return nullptr;
   const auto& resident =
       static_cast<const ResidentChunk&>(chunks_.FilterOf(handle));

@@ -65,11 +65,6 @@ class alignas(util::kCacheLineBytes) ResidentChunk final
   static void* operator new(size_t size) { return util::NewOnCacheLine(size); }
   static void operator delete(void* chunk) { util::DeleteOnCacheLine(chunk); }
 
-  // Chunks of filter blocks have this kind.
-  static const void* Kind() {
-    static constexpr char kKind = 0;
-    return &kKind;
-  }
   const FilterView& view() const { return view_; }
   uint32_t steps() const { return steps_; }
   // True if steps() is all that the filter has.
@@ -96,7 +91,7 @@ class alignas(util::kCacheLineBytes) ResidentChunk final
   ResidentChunk(const FilterDescriptor& descriptor, uint32_t steps,
                 const UnitPtrs& units, const BlockOfChunk& block, Kernel kernel,
                 std::shared_ptr<const LoadJudge> judge, size_t chunk);
-  const void* internal_kind() const override { return Kind(); }
+  const void* internal_kind() const override { return KindOf<ResidentChunk>(); }
   // That of FilterAtStep(descriptor, steps), without checksums.
   FilterDescriptor Descriptor() const;
 

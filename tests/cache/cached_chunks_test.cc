@@ -17,7 +17,9 @@ constexpr size_t kChunkCharge = 1000;
 // Two chunks fit, three do not.
 constexpr size_t kRoomForTwo = 2 * kChunkCharge + kChunkCharge / 2;
 
-class AnyFilter : public CachedFilter {};
+class AnyFilter : public CachedFilter {
+  const void* internal_kind() const override { return KindOf<AnyFilter>(); }
+};
 
 class CachedChunksTest : public ::testing::Test {
  protected:
@@ -58,6 +60,19 @@ TEST_F(CachedChunksTest, AChunkThatWasFoundStaysAndOneThatWasNotIsEvicted) {
   EXPECT_TRUE(IsFound(0));
   EXPECT_FALSE(IsFound(1));
   EXPECT_TRUE(IsFound(2));
+}
+
+TEST_F(CachedChunksTest, AFilterOfAnotherClassIsNotFound) {
+  class OtherFilter : public CachedFilter {};
+  Put(0);
+  FilterCache::Handle* const handle = chunks_.Lookup<AnyFilter>(0);
+  ASSERT_NE(handle, nullptr);
+  chunks_.Release(handle);
+  EXPECT_EQ(chunks_.Lookup<OtherFilter>(0), nullptr);
+  std::unique_ptr<FilterCache::Value> value =
+      std::make_unique<FilterCache::Value>();  // An engine's own.
+  cache_->Release(cache_->Insert({1, 1}, &value, {}));
+  EXPECT_EQ(chunks_.Lookup<AnyFilter>(1), nullptr);
 }
 
 }  // namespace
