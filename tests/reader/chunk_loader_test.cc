@@ -93,7 +93,13 @@ class ChunkLoaderTest : public ::testing::Test {
   const FilterDescriptor& Descriptor(size_t chunk) const {
     return chunks_[chunk].descriptor;
   }
-  // Returns the bytes of units [first, last) of a chunk.
+  std::string Bytes(uint64_t offset, uint64_t size) const {
+    std::string scratch(size, '\0');
+    std::string_view bytes;
+    EXPECT_TRUE(file_.memory->Read(offset, size, scratch.data(), &bytes).ok());
+    return std::string(bytes);
+  }
+  // Returns the place of units [first, last) of a chunk.
   ReadRange Units(size_t chunk, size_t first, size_t last) const {
     ReadRange range = {chunks_[chunk].offset, 0};
     for (size_t u = 0; u < first; ++u) {
@@ -197,7 +203,8 @@ TEST_F(ChunkLoaderTest, ChunksThatLieTogetherAreOneRead) {
   const std::vector<LoadedChunk> loaded = LoadAll(*loader_, loads);
   for (size_t i = 0; i < loaded.size(); ++i) {
     ASSERT_TRUE(loaded[i].ok()) << loaded[i].status();
-    EXPECT_EQ((*loaded[i])->view().key_count(), Descriptor(i).key_count);
+    EXPECT_EQ(UnitsOf(**loaded[i], Descriptor(i).unit_count),
+              Bytes(chunks_[i].offset, Descriptor(i).total_size_bytes()));
   }
   EXPECT_THAT(file_.source.reads(), ElementsAre(ReadRange{kPlace, size}));
 }

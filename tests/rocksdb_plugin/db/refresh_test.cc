@@ -223,6 +223,14 @@ TEST(DbRefresh, KeepsTheBloomFiltersThatStockRibbonWritesAtAFlush) {
   GrowEven(&db);
   ASSERT_GT(FilesByLevel(db).at(0), 0);
   EXPECT_TRUE(Refresh(db).files.empty());
+  const auto verified =
+      VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
+  ASSERT_TRUE(verified.ok()) << verified.status();
+  const auto report = ReportRocksDbBudget(*verified);
+  ASSERT_TRUE(report.ok()) << report.status();
+  EXPECT_EQ(report->filter, "rocksdb_ribbon");
+  ASSERT_EQ(report->levels[0].level, 0);
+  EXPECT_NEAR(report->levels[0].expected_fpr, 0.0095, 0.002);
 }
 
 TEST(DbRefresh, WastesWhatATreeOfThePolicyWastes) {
