@@ -41,9 +41,9 @@
 // is_within_capacity() is false. The filter of a block's only chunk, if it has
 // at most 256 bytes, is part of the reader. Also outside are loads under way (a
 // thread that loads holds its chunk up to twice), prefetches (4 MiB and one
-// chunk) and counters: 16 bytes for each
-// reader and each thread that asks it, in pages of 4 KiB, up to 1 MiB a thread.
-// Later readers and threads use the pages again; they are never freed.
+// chunk) and counters: 16 bytes for each reader and each thread that asks it,
+// in pages of 4 KiB, up to 1 MiB a thread. Later readers and threads use the
+// pages again; they are never freed.
 
 #ifndef ROWBLOOM_FILTER_READER_H_
 #define ROWBLOOM_FILTER_READER_H_
