@@ -265,9 +265,9 @@ void BlockReader::Prefetch() const {
     const FilterDescriptor descriptor = index().DescriptorOf(chunk);
     const uint32_t steps = FilterSteps(descriptor);
     const size_t charge = ResidentChunk::ChargeBytes(descriptor, steps);
+    if (NeedsNoLoad(chunk) || VisitInTable(chunk, [](const auto&) {})) continue;
     if (charge > room) break;
     room -= charge;
-    if (NeedsNoLoad(chunk) || VisitInTable(chunk, [](const auto&) {})) continue;
     loads.push_back(Pending(loader_.LoadOf(chunk, steps)));
     planned_bytes += loads.back().load.size_bytes;
     if (planned_bytes >= LoadRules::kPrefetchedAtOnceBytes) load_all();
