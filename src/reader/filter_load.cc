@@ -83,7 +83,7 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockReader::AskMemory(
   }
   if (NeedsNoLoad(chunk) && !chunks_.Has(chunk)) {
     AskHeld(lookup);
-    return false;
+    if (lookup->is_answered) return false;
   }
   bool is_paused = false;
   uint32_t steps_to_grow_from = 0;  // 0 if the chunk is whole.
@@ -109,8 +109,8 @@ void BlockReader::AskHeld(Lookup* lookup) const {
   const absl::StatusOr<FilterView> view = FilterView::Parse(
       descriptor, filter::SplitUnits(descriptor, index().filter(), &units),
       kernel_);
-  lookup->is_answered = true;
-  if (view.ok()) lookup->Ask(*view);
+  if (!view.ok()) return;
+  lookup->Ask(*view);
   if (lookup->is_sample && !index().filter().empty()) {
     CountIfSample(*lookup);
     CacheHeld(lookup->location.chunk());

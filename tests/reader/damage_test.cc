@@ -255,6 +255,36 @@ TEST(Damage, AnErrorInTheChunkIndexNamesTheOffsetOfItsEntry) {
       << message(more_keys);
 }
 
+// The index holds the filter of a tiny block.
+TEST(Damage, AFilterThatItsFamilyRefusesIsCounted) {
+  for (const uint64_t rows : {20, 2000}) {
+    std::string block =
+        testing::WriteBlock(testing::BlockOptions("blocked_bloom", 10, 4096),
+                            testing::EvenRows(rows));
+    FilterDescriptor descriptor =
+        testing::OpenOrDie(NewMemorySource(block).get(), {})
+            ->Chunks()[0]
+            .descriptor;
+    std::string before, after;
+    descriptor.AppendTo(&before);
+    descriptor.parameters |= 1 << 13;  // A bit that has no meaning.
+    descriptor.AppendTo(&after);
+    ASSERT_EQ(before.size(), after.size());
+    const size_t at = block.rfind(before);
+    ASSERT_NE(at, std::string::npos);
+    block.replace(at, after.size(), after);
+    testing::Reseal(&block);
+    const auto source = NewMemorySource(block, "resealed.sst");
+    const auto reader = testing::OpenOrDie(source.get(), {});
+    EXPECT_FALSE(reader->Verify().ok());
+    for (uint64_t i = 0; i < 1000; ++i) {
+      EXPECT_TRUE(reader->MayContain(testing::NumberedRow(2 * (i % 19) + 1)));
+    }
+    EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 1000u) << rows;
+    EXPECT_GT(reader->stats()[FilterCounter::kLoadErrors], 0u) << rows;
+  }
+}
+
 TEST(Damage, FooterBytesOfALaterVersionAreUnimplementedOrDamage) {
   const std::string block = SmallBlock(BloomType::kRow).block;
   const struct {
