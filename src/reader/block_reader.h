@@ -232,8 +232,12 @@ class BlockReader final : public FilterReader {
     return has_held_filters_ && (!index().filter().empty() ||
                                  index().DescriptorOf(chunk).unit_count == 0);
   }
-  // Asks the filter of a chunk that needs no load. A sample puts it into the
-  // cache, where lookups are faster, if that evicts nothing.
+  // Decides whether a chunk with `steps` in memory should have more, as a load
+  // brings them.
+  bool WantsGrowth(size_t chunk, uint32_t steps, FilterLoad* load) const;
+  // Asks the filter of a chunk that needs no load, unless its family refuses
+  // it. A sample puts it into the cache, where lookups are faster, if that
+  // evicts nothing.
   void AskHeld(Lookup* lookup) const;
   // A load for ReadAll().
   PendingLoad Pending(const FilterLoad& load) const {
@@ -281,8 +285,6 @@ class BlockReader final : public FilterReader {
                   std::unique_ptr<ResidentChunk> chunk) const;
   void CountSample(size_t chunk, FilterAnswer answer) const;
   void CacheHeld(size_t chunk) const;
-  // Decides whether a chunk with `steps` in memory should have more.
-  bool WantsGrowth(size_t chunk, uint32_t steps, FilterLoad* load) const;
   // True if the chunk is in memory already: another lookup has loaded it, or
   // has offered the bytes that this one waited for.
   bool HasSteps(const FilterLoad& load) const;

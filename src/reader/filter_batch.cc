@@ -45,7 +45,7 @@ struct FoundQuestion {
 };
 
 // Answers a question unless its chunk has to be looked for in the cache's table
-// or to be loaded: that question goes to *missing.
+// or to be loaded, or might get more precision: that question goes to *missing.
 void AskOne(const FilterQuestion& asked, bool* may_contain,
             std::vector<Question>* missing) {
   const BlockReader& reader = BlockReader::Of(*asked.reader);
@@ -58,7 +58,7 @@ void AskOne(const FilterQuestion& asked, bool* may_contain,
   } else {
     const util::EpochGuard guard(thread);
     const ResidentChunk* const chunk = reader.Find(lookup.location.chunk());
-    if (chunk != nullptr) {
+    if (chunk != nullptr && (!lookup.is_sample || chunk->is_whole())) {
       lookup.Ask(chunk->view());
       reader.CountIfSample(lookup);
     }
@@ -134,18 +134,29 @@ void Ask(Questions group, const ResidentChunk& chunk) {
 }
 
 // Answers questions about one chunk from memory. Returns false if a load would
-// answer, and pays: the calling thread has its claim.
+// answer, or bring more precision, and pays: the calling thread has its claim.
 bool AskMemory(Questions group, uint64_t planned_bytes, FilterLoad* load) {
   const BlockReader& reader = *group.front().reader;
   const size_t chunk = group.front().lookup.location.chunk();
   bool is_paused = false;
+  uint32_t steps_to_grow_from = 0;  // 0 if the chunk is whole.
   const bool is_in_memory = reader.VisitUnlessPaused(
-      chunk, [&](const ResidentChunk& resident) { Ask(group, resident); },
+      chunk,
+      [&](const ResidentChunk& resident) {
+        Ask(group, resident);
+        if (!resident.is_whole()) steps_to_grow_from = resident.steps();
+      },
       &is_paused);
-  for (const Question& q : group) reader.CountIfSample(q.lookup);
-  return is_in_memory || is_paused ||
-         !reader.WantsLoad(chunk, planned_bytes, load) ||
-         !reader.ClaimLoad(chunk);
+  bool any_sample = false;
+  for (const Question& q : group) {
+    reader.CountIfSample(q.lookup);
+    any_sample |= q.lookup.is_sample;
+  }
+  const bool pays =
+      is_in_memory ? any_sample && steps_to_grow_from > 0 &&
+                         reader.WantsGrowth(chunk, steps_to_grow_from, load)
+                   : !is_paused && reader.WantsLoad(chunk, planned_bytes, load);
+  return !pays || !reader.ClaimLoad(chunk);
 }
 
 void AskMissing(std::vector<Question>* missing) {

@@ -65,7 +65,9 @@ bool BlockReader::WantsLoad(size_t chunk, uint64_t planned_bytes,
 bool BlockReader::WantsGrowth(size_t chunk, uint32_t steps,
                               FilterLoad* load) const {
   // A chunk that has another reader's shortcut would be taken from that one.
-  if (!chunks_.Has(chunk) || !chunks_.PauseEnds(chunk)) return false;
+  if (always_loads_ || !chunks_.Has(chunk) || !chunks_.PauseEnds(chunk)) {
+    return false;
+  }
   const FilterDescriptor descriptor = index().DescriptorOf(chunk);
   const uint32_t wanted =
       judge_->StepsToGrow({chunk, &descriptor, chunks_.RoomFor(chunk)}, steps);
@@ -98,7 +100,7 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockReader::AskMemory(
   if (!lookup->is_answered) {
     return !is_paused && WantsLoad(chunk, planned_bytes, load);
   }
-  return lookup->is_sample && steps_to_grow_from > 0 && !always_loads_ &&
+  return lookup->is_sample && steps_to_grow_from > 0 &&
          WantsGrowth(chunk, steps_to_grow_from, load);
 }
 

@@ -17,6 +17,7 @@ namespace rowbloom {
 namespace {
 
 using ::testing::Each;
+using ::testing::Not;
 using testing::NumberedRow;
 
 constexpr uint64_t kLateRows = 60000;
@@ -91,6 +92,35 @@ TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowAtOnce) {
   EXPECT_LT(file_.source.read_bytes(), 2 * size);
   ExpectNothingLost();
   EXPECT_LT(AskAbsent(50000), 50000 / 500);
+}
+
+TEST_F(LateBindingTest, BatchesReadPrecisionBackToo) {
+  for (const bool of_one_reader : {true, false}) {
+    SetRoom(reader_->properties().filter_size_bytes / 2);
+    AskAbsent(1000);
+    EXPECT_THAT(reader_->LoadedSteps(), Not(Each(all_)));
+    cache_->SetCapacity(kRoomForAll);
+    constexpr size_t kBatch = 32;
+    for (int i = 0; i < 1000000; i += kBatch) {
+      std::vector<std::string> rows;
+      for (size_t j = 0; j < kBatch; ++j) {
+        rows.push_back(NumberedRow(2 * random_.Below(kLateRows) + 1));
+      }
+      const std::vector<FilterKey> keys = testing::RowKeys(rows);
+      bool answers[kBatch];
+      if (of_one_reader) {
+        reader_->MayContain(keys, answers);
+        continue;
+      }
+      std::vector<FilterQuestion> questions;
+      for (const FilterKey& key : keys) {
+        questions.push_back({reader_.get(), &key});
+      }
+      FilterReader::MayContain(questions, answers);
+    }
+    EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
+    ExpectNothingLost();
+  }
 }
 
 // Chunks with more lookups have more planes.
