@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "block/chunk_index.h"
 #include "block/filter_block_parser.h"
 #include "block/format.h"
@@ -169,19 +170,19 @@ absl::StatusOr<BlockTail> TakeTail(const RandomAccessSource* source,
   if (tail.size() > place->size_bytes) {
     tail.remove_prefix(tail.size() - static_cast<size_t>(place->size_bytes));
   }
-  const auto too_short = [&](uint64_t size) {
+  const auto too_short = [&](absl::string_view at_least, uint64_t size) {
     return absl::OutOfRangeError(absl::StrCat(
         util::AbslView(place->source_name), ": FilterReader::OpenFromTail(): ",
-        tail.size(), " bytes, but the block's tail has ", size,
-        "; give the last ", size, " bytes of the block"));
+        tail.size(), " bytes, but the block's tail has ", at_least, size,
+        "; give the last FilterBlockInfo::tail_size_bytes of the block"));
   };
   if (tail.size() < block::Footer::kSize) {
-    return too_short(block::Footer::kSize);
+    return too_short("more than ", block::Footer::kSize);
   }
   const absl::StatusOr<block::ParsedFooter> footer = FooterOf(*place, tail);
   if (!footer.ok()) return footer.status();
   const uint64_t size = footer->tail_size(*place);
-  if (tail.size() < size) return too_short(size);
+  if (tail.size() < size) return too_short("", size);
   return ParseTail(*place, *footer, tail, secret_check);
 }
 

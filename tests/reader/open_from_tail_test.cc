@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
@@ -91,16 +92,17 @@ TEST(OpenFromTail, TakesTheLastBytesOfTheBlock) {
 TEST(OpenFromTail, SaysHowManyBytesItNeeds) {
   WrittenFile file(20000);
   const std::string_view tail = file.writer.tail();
-  for (const size_t size : {size_t{0}, size_t{10}}) {
-    EXPECT_EQ(
-        file.OpenFrom(tail.substr(tail.size() - size), {}).status().code(),
-        absl::StatusCode::kOutOfRange);
+  const std::pair<size_t, std::string> cases[] = {
+      {0, "more than 56"},
+      {10, "more than 56"},
+      {tail.size() - 1, "the block's tail has " + std::to_string(tail.size())}};
+  for (const auto& [size, expected] : cases) {
+    const absl::Status status =
+        file.OpenFrom(tail.substr(tail.size() - size), {}).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(expected));
+    EXPECT_THAT(std::string(status.message()), HasSubstr("tail_size_bytes"));
   }
-  const absl::Status status = file.OpenFrom(tail.substr(1), {}).status();
-  EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
-  EXPECT_THAT(
-      std::string(status.message()),
-      HasSubstr("give the last " + std::to_string(tail.size()) + " bytes"));
 }
 
 TEST(OpenFromTail, IsAsStrictAsOpen) {
