@@ -46,9 +46,9 @@ void Allow([[maybe_unused]] const char* bytes, [[maybe_unused]] size_t size) {
 
 }  // namespace
 
-ChunkMemory::ChunkMemory(bool uses_huge_pages)
+ChunkMemory::ChunkMemory(bool uses_huge_pages, size_t page_bytes)
     : uses_huge_pages_(uses_huge_pages),
-      page_bytes_(std::max(kMinPageBytes, platform::PageBytes())) {
+      page_bytes_(std::max(kMinPageBytes, page_bytes)) {
   RB_CHECK(kSlabBytes % page_bytes_ == 0,
            "pages of this system do not divide 2 MiB");
 }
@@ -84,12 +84,12 @@ size_t ChunkMemory::ResidentPages(Slabs::const_iterator slab, const char* run,
   return pages;
 }
 
-ChunkMemory::Runs::const_iterator ChunkMemory::FindRun(
-    size_t size_bytes) const {
-  const auto resident = resident_runs_.lower_bound({size_bytes, nullptr});
-  return resident != resident_runs_.end()
-             ? resident
-             : other_runs_.lower_bound({size_bytes, nullptr});
+const ChunkMemory::Run* ChunkMemory::FindRun(size_t size_bytes) const {
+  for (const Runs* runs : {&resident_runs_, &other_runs_}) {
+    const auto run = runs->lower_bound({size_bytes, nullptr});
+    if (run != runs->end()) return &*run;
+  }
+  return nullptr;
 }
 
 void ChunkMemory::AddRun(char* run, size_t size_bytes) {
@@ -112,7 +112,9 @@ bool ChunkMemory::AddSlab() {
   Slab& slab = slabs_[bytes];
   if (platform::UseHugePages(bytes, kSlabBytes, uses_huge_pages_)) {
     // The first touch makes all of it resident.
-    slab.resident.set();
+    for (size_t page = 0; page < kSlabBytes / page_bytes_; ++page) {
+      slab.resident.set(page);
+    }
     resident_pages_ += kSlabBytes / page_bytes_;
   }
   Forbid(bytes, kSlabBytes);
@@ -124,8 +126,8 @@ char* ChunkMemory::Take(size_t size_bytes) {
   if (size_bytes < kMinBytes || size_bytes > kSlabBytes) return nullptr;
   const size_t size = Rounded(size_bytes);
   std::lock_guard<std::mutex> lock(mutex_);
-  auto found = FindRun(size);
-  if (found == other_runs_.end()) {
+  const Run* found = FindRun(size);
+  if (found == nullptr) {
     if (!AddSlab()) return nullptr;
     found = FindRun(size);
   }

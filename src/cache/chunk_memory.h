@@ -28,6 +28,8 @@
 #include <string_view>
 #include <utility>
 
+#include "platform/platform.h"
+
 namespace rowbloom::internal::cache {
 
 class ChunkMemory {
@@ -36,7 +38,9 @@ class ChunkMemory {
   static constexpr size_t kMinBytes = 1024;
   static constexpr size_t kSlabBytes = 2 << 20;
 
-  explicit ChunkMemory(bool uses_huge_pages);
+  // `page_bytes` are the system's.
+  explicit ChunkMemory(bool uses_huge_pages,
+                       size_t page_bytes = platform::PageBytes());
   // All that was taken must have been returned.
   ~ChunkMemory();
   ChunkMemory(const ChunkMemory&) = delete;
@@ -63,9 +67,9 @@ class ChunkMemory {
     // in a huge page, so it is asked for none until all are taken again.
     bool is_in_part = false;
   };
-  using Slabs = std::map<char*, Slab>;  // By first byte.
-  // Free runs by size and address.
-  using Runs = std::set<std::pair<size_t, char*>>;
+  using Slabs = std::map<char*, Slab>;   // By first byte.
+  using Run = std::pair<size_t, char*>;  // Free bytes.
+  using Runs = std::set<Run>;
 
   static size_t Rounded(size_t size_bytes) {
     return (size_bytes + kGranuleBytes - 1) / kGranuleBytes * kGranuleBytes;
@@ -77,8 +81,8 @@ class ChunkMemory {
                                        size_t size_bytes) const;
   size_t ResidentPages(Slabs::const_iterator slab, const char* run,
                        size_t size_bytes) const;
-  // The free run to take from, or the end of other_runs_.
-  Runs::const_iterator FindRun(size_t size_bytes) const;
+  // The free run to take from; nullptr if none is large enough.
+  const Run* FindRun(size_t size_bytes) const;
   void AddRun(char* run, size_t size_bytes);
   void RemoveRun(char* run, size_t size_bytes);
   bool AddSlab();

@@ -173,20 +173,22 @@ bool SystemSaysWhatMayBeHuge() {
 
 TEST(ChunkMemory, ASlabIsForHugePagesWhileAllOfItIsResident) {
   if (!SystemSaysWhatMayBeHuge()) GTEST_SKIP() << "no VmFlags with hg";
-  ChunkMemory memory(true);
-  memory.SetCapacity(kMiB);  // So that a slab of free bytes may stay.
-  std::vector<char*> halves;
-  for (int i = 0; i < 6; ++i) halves.push_back(memory.Take(kMiB));
-  const auto huge_slabs = [&] {
-    return MayBeHuge(halves[0]) + MayBeHuge(halves[2]) + MayBeHuge(halves[4]);
-  };
-  EXPECT_EQ(huge_slabs(), 3);
-  for (const size_t i : {1, 3, 5}) memory.Return(halves[i], kMiB);
-  EXPECT_EQ(memory.resident_bytes(), 5 * kMiB);
-  EXPECT_EQ(huge_slabs(), 2);
-  for (const size_t i : {1, 3, 5}) halves[i] = memory.Take(kMiB);
-  EXPECT_EQ(huge_slabs(), 3);
-  for (char* half : halves) memory.Return(half, kMiB);
+  for (const size_t page_bytes : {4096, 16384, 65536}) {
+    ChunkMemory memory(true, page_bytes);
+    memory.SetCapacity(kMiB);  // So that a slab of free bytes may stay.
+    std::vector<char*> halves;
+    for (int i = 0; i < 6; ++i) halves.push_back(memory.Take(kMiB));
+    const auto huge_slabs = [&] {
+      return MayBeHuge(halves[0]) + MayBeHuge(halves[2]) + MayBeHuge(halves[4]);
+    };
+    EXPECT_EQ(huge_slabs(), 3);
+    for (const size_t i : {1, 3, 5}) memory.Return(halves[i], kMiB);
+    EXPECT_EQ(memory.resident_bytes(), 5 * kMiB);
+    EXPECT_EQ(huge_slabs(), 2);
+    for (const size_t i : {1, 3, 5}) halves[i] = memory.Take(kMiB);
+    EXPECT_EQ(huge_slabs(), 3) << page_bytes;
+    for (char* half : halves) memory.Return(half, kMiB);
+  }
 }
 
 TEST(ChunkMemoryThreads, PiecesOfThreadsDoNotOverlap) {
