@@ -20,7 +20,8 @@
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
-// A cache keeps its rules as long as it lives.
+// A cache keeps its rules as long as it lives. All numbers are 0 or more, and
+// finite (checked).
 struct LoadRules {
   // Loads have to be covered by what filters saved, plus max_loss of what
   // lookups would read without filters. Otherwise files that are read once, in
@@ -29,6 +30,7 @@ struct LoadRules {
   double max_loss = 0.01;
   // Past savings pay for no more than this, so that much harm does not follow
   // them.
+  static constexpr int64_t kMaxSlackBytes = int64_t{1} << 60;
   int64_t slack_bytes = 256 << 10;
   // Filling the cache once is free. Otherwise a new store pays for each chunk
   // with the data reads that the chunk would have saved.
@@ -43,6 +45,7 @@ struct LoadRules {
   double hysteresis = 1.4;
   // Counts lose half of their weight after so many lookups for each chunk of
   // open readers. At least 1.
+  static constexpr uint64_t kMaxHalfLifeLookups = uint64_t{1} << 32;
   uint64_t half_life_lookups = 2048;
   // More steps must pay for their read within this many half-lives.
   double payback_half_lives = 4;

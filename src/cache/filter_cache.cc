@@ -3,6 +3,7 @@
 #include "rowbloom/filter_cache.h"
 
 #include <atomic>
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -58,8 +59,18 @@ namespace internal::cache {
 ChunkCache::ChunkCache(const LoadRules& rules,
                        std::unique_ptr<ChunkMemory> memory)
     : ledger_(std::make_shared<LoadLedger>(rules)), memory_(std::move(memory)) {
-  RB_CHECK(rules.half_life_lookups > 0,
-           "LoadRules::half_life_lookups must be at least 1");
+  RB_CHECK(rules.half_life_lookups >= 1 &&
+               rules.half_life_lookups <= LoadRules::kMaxHalfLifeLookups,
+           "LoadRules::half_life_lookups must be 1 to 2^32");
+  RB_CHECK(
+      rules.slack_bytes >= 0 && rules.slack_bytes <= LoadRules::kMaxSlackBytes,
+      "LoadRules::slack_bytes must be 0 to 2^60");
+  for (const double value : {rules.max_loss, rules.wasted_share,
+                             rules.hysteresis, rules.payback_half_lives}) {
+    RB_CHECK(value >= 0 && std::isfinite(value),
+             "LoadRules::max_loss, wasted_share, hysteresis and "
+             "payback_half_lives must be 0 or more, and finite");
+  }
 }
 
 ChunkCache::~ChunkCache() {
