@@ -92,33 +92,29 @@ double BlockedBloomFpr(uint64_t key_count, uint64_t line_count,
   if (line_count == 1) {
     return LineFpr(static_cast<double>(key_count), probe_count);
   }
-  // The number of keys in a line is binomial. Sums outward from its mode.
+  // The number of keys in a line is binomial. Sums outward from its mode, with
+  // weights relative to the mode's.
   const double n = static_cast<double>(key_count);
   const double q = 1.0 / static_cast<double>(line_count);
   const double mode = std::floor((n + 1) * q);
-  const double log_mode_weight =
-      std::lgamma(n + 1) - std::lgamma(mode + 1) - std::lgamma(n - mode + 1) +
-      mode * std::log(q) + (n - mode) * std::log1p(-q);
   double total = 0;
   double total_weight = 0;
   const auto add = [&](double keys, double weight) {
     total += weight * LineFpr(keys, probe_count);
     total_weight += weight;
   };
-  const double mode_weight = std::exp(log_mode_weight);
-  const double negligible = mode_weight * 1e-12;
-  double weight = mode_weight;
-  for (double j = mode; weight > negligible && j <= n; ++j) {
+  constexpr double kNegligible = 1e-12;
+  double weight = 1;
+  for (double j = mode; weight > kNegligible && j <= n; ++j) {
     add(j, weight);
     weight *= (n - j) / (j + 1) * q / (1 - q);
   }
-  weight = mode_weight;
+  weight = 1;
   for (double j = mode; j > 0; --j) {
     weight *= j / (n - j + 1) * (1 - q) / q;
-    if (weight < negligible) break;
+    if (weight < kNegligible) break;
     add(j - 1, weight);
   }
-  // lgamma of huge counts loses digits; the weights need only be relative.
   return std::min(1.0, total / total_weight);
 }
 
