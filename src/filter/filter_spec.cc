@@ -73,9 +73,11 @@ absl::StatusOr<FilterSpec> FilterSpec::Parse(std::string_view text) {
     const std::string_view goal = text.substr(colon + 1);
     const size_t equals = goal.find('=');
     const std::string_view name = goal.substr(0, equals);
+    const std::string_view number = goal.substr(equals + 1);
     double value = 0;
     if (equals == std::string_view::npos ||
-        !absl::SimpleAtod(AbslView(goal.substr(equals + 1)), &value) ||
+        number.find_first_of(" \t\r\n") != std::string_view::npos ||
+        !absl::SimpleAtod(AbslView(number), &value) ||
         (name != "bits_per_key" && name != "target_fpr")) {
       return absl::InvalidArgumentError(absl::StrCat(
           "filter spec \"", AbslView(text),

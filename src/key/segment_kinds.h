@@ -47,6 +47,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/functional/function_ref.h"
+#include "absl/strings/ascii.h"
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -73,7 +74,8 @@ struct NoParameter {
 struct DecimalParameter {
   static constexpr bool kHasParameter = true;
   static bool ParseParameter(std::string_view text, uint32_t* parameter) {
-    return absl::SimpleAtoi(util::AbslView(text), parameter);
+    return absl::SimpleAtoi(util::AbslView(text), parameter) &&
+           PrintParameter(*parameter) == text;
   }
   static std::string PrintParameter(uint32_t parameter) {
     return absl::StrCat(parameter);
@@ -232,6 +234,8 @@ struct DelimiterSegment : SelfDelimiting {
       return true;
     }
     return text.size() == 4 && text.substr(0, 2) == "0x" &&
+           absl::ascii_isxdigit(static_cast<unsigned char>(text[2])) &&
+           absl::ascii_isxdigit(static_cast<unsigned char>(text[3])) &&
            absl::SimpleHexAtoi(util::AbslView(text), delimiter);
   }
   static std::string PrintParameter(uint32_t delimiter) {

@@ -31,6 +31,8 @@ TEST(FilterSpec, BadTextIsRefusedWithWhatIsAllowed) {
       {"blocked_bloom:12", "FAMILY:bits_per_key=B"},
       {"blocked_bloom:bits=12", "FAMILY:bits_per_key=B"},
       {"blocked_bloom:bits_per_key=x", "FAMILY:bits_per_key=B"},
+      {"blocked_bloom:bits_per_key= 10", "FAMILY:bits_per_key=B"},
+      {"blocked_bloom:bits_per_key=10 ", "FAMILY:bits_per_key=B"},
       {"blocked_bloom:bits_per_key=0.5", "not within 1 to 24"},
       {"blocked_bloom:bits_per_key=25", "not within 1 to 24"},
       {"blocked_bloom:bits_per_key=nan", "not within 1 to 24"},

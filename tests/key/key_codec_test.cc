@@ -185,7 +185,8 @@ TEST(KeyCodecDeathTest, ARowOfAnotherSizeThanThereCanBeIsTheCallersMistake) {
 TEST(KeyCodec, BadTextIsRefusedWithWhatIsAllowed) {
   for (const std::string& text :
        {""s, "sorted"s, "fixed"s, "fixed:"s, "fixed:0"s, "fixed:9999999"s,
-        "delimiter"s, "delimiter:ab"s, "ordered:1"s}) {
+        "fixed:+8"s, "fixed: 8"s, "fixed:8 "s, "fixed:008"s, "delimiter"s,
+        "delimiter:ab"s, "delimiter:0x1 "s, "delimiter:0x+1"s, "ordered:1"s}) {
     const auto codec = KeyCodec::Parse(text);
     EXPECT_EQ(codec.status().code(), absl::StatusCode::kInvalidArgument)
         << text;

@@ -351,7 +351,8 @@ TEST(Prefix, AKeyCodecHasOneTextInABlock) {
                            "1.fixed:1,rest", "ordered,2.rest"}) {
     const absl::Status status = OpenChanged(block, "fixed:12,-rest", text);
     EXPECT_TRUE(absl::IsUnimplemented(status)) << text << status;
-    EXPECT_THAT(status.message(), HasSubstr("is written as")) << text;
+    EXPECT_THAT(status.ToString(),
+                HasSubstr(KeyCodec::Parse(text).ok() ? "is written as" : text));
   }
 }
 
