@@ -24,14 +24,16 @@ absl::Status CheckShare(const char* name, double value, double least) {
 }
 
 absl::Status CheckOptions(const FilterBudgetOptions& options) {
+  if (!(options.max_bits_per_key > 0 &&
+        std::isfinite(options.max_bits_per_key))) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("max_bits_per_key ", options.max_bits_per_key,
+                     " is not above 0 and finite"));
+  }
   const double bits = options.memory.BitsPerKeyOf(1);
   if (!(bits >= 0 && std::isfinite(bits))) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("a budget of ", bits, " bits per key: must be 0 or more"));
-  }
-  if (!(options.max_bits_per_key > 0)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "max_bits_per_key ", options.max_bits_per_key, " is not above 0"));
+        "a budget of ", bits, " bits per key: must be 0 or more and finite"));
   }
   if (options.mode != BudgetMode::kBalanced) {
     return CheckShare("missing_share", options.missing_share, 0);
@@ -206,10 +208,10 @@ absl::Status CheckFileOptions(const FileBudgetOptions& options) {
   return absl::InvalidArgumentError(absl::StrCat(
       "size_ratio ", options.size_ratio, " must be above 1, at most ",
       kMaxSizeRatio, "; level_count ", options.level_count,
-      " above 0, at most ", kMaxTreeRuns, "; max_excess ", options.max_excess,
-      ", max_extra_bits ", options.max_extra_bits, ", control_gain ",
-      options.control_gain, " and control_limit ", options.control_limit,
-      " 0 or more"));
+      " above 0, at most ", kMaxTreeRuns, "; flush_ratio ", options.flush_ratio,
+      " must be above 1; max_excess ", options.max_excess, ", max_extra_bits ",
+      options.max_extra_bits, ", control_gain ", options.control_gain,
+      " and control_limit ", options.control_limit, " 0 or more"));
 }
 
 }  // namespace
@@ -281,7 +283,7 @@ absl::StatusOr<FilterBudgetPlan> PlanForWastedReads(
     return PlanFilterBudget(cost, runs, with_memory);
   };
   double low = 0;
-  double high = options.max_bits_per_key;
+  double high = std::min(options.max_bits_per_key, cost.ForFpr(0).bits_per_key);
   absl::StatusOr<FilterBudgetPlan> best = plan_of(high);
   if (!best.ok()) return best;
   if (!(best->wasted_reads <= wasted_reads)) {
@@ -337,12 +339,10 @@ absl::StatusOr<TreeWaste> MeasureWaste(const FilterCost& cost,
     waste.bits_per_key += run.key_share * runs[i].bits_per_key;
     waste.wasted_reads += run.wasted_reads;
   }
+  // These also hold where gets miss less often than options can say.
+  for (size_t i = 0; i < tree.size(); ++i) tree[i].absent_asks = asks[i];
   FilterBudgetOptions options;
   options.memory = FilterMemory::BitsPerKey(waste.bits_per_key);
-  options.missing_share = missing_share;
-  if (missing_share < FilterBudgetOptions::kMinMissingShare) {
-    options.mode = BudgetMode::kHitsOnly;
-  }
   const absl::StatusOr<FilterBudgetPlan> plan =
       PlanFilterBudget(cost, tree, options);
   if (!plan.ok()) return plan.status();

@@ -198,6 +198,11 @@ TEST(FilterBudget, TheMemoryForWastedReadsIsTheInverseOfTheirPlan) {
       ASSERT_TRUE(inverse.ok()) << inverse.status();
       EXPECT_LE(inverse->wasted_reads, plan.wasted_reads);
       EXPECT_LE(inverse->bits_per_key, plan.bits_per_key + 1e-6);
+      FilterBudgetOptions unlimited = options;
+      unlimited.max_bits_per_key = 1e12;
+      EXPECT_NEAR(PlanForWastedReads(cost, runs, unlimited, plan.wasted_reads)
+                      ->bits_per_key,
+                  inverse->bits_per_key, 1e-6);
       if (cost.name() == "fast") continue;
       EXPECT_GE(inverse->bits_per_key, plan.bits_per_key - 0.05) << cost.name();
     }
@@ -503,6 +508,20 @@ TEST(TreeWaste, OfTheSameBitsEverywhereIsFarFromTheOptimum) {
   EXPECT_NEAR(waste->percent_of_optimum(), 100 / 2.75, 2);
 }
 
+// MeasureWaste() takes shares that no budget takes.
+TEST(TreeWaste, IsContinuousWhereFewGetsMiss) {
+  const FilterCost cost = Compact();
+  const std::vector<TreeRun> runs = Leveled(10, 4, 1'000'000'000);
+  const std::vector<RunFilters> filters =
+      FiltersOf(Plan(cost, runs, Options(10, 0.01)), runs);
+  const auto percent = [&](double missing_share) {
+    return MeasureWaste(cost, filters, missing_share)->percent_of_optimum();
+  };
+  EXPECT_NEAR(percent(0.0099), percent(0.01), 0.1);
+  EXPECT_GT(percent(0.005), 80);
+  EXPECT_GT(percent(0.001), percent(0.0001));
+}
+
 TEST(TreeWaste, TakesWhatThereIs) {
   const FilterCost cost = Compact();
   const auto empty = MeasureWaste(cost, {}, 0.5);
@@ -559,6 +578,14 @@ TEST(FileBudget, OptionsOutOfRangeAreRefused) {
         FileBudget::Create(FilterCost::OfRocksDbBloom(), options);
     return absl::IsInvalidArgument(budget.status());
   };
+  FileBudgetOptions ratio;
+  ratio.flush_ratio = 1;
+  EXPECT_NE(FileBudget::Create(FilterCost::OfRocksDbBloom(), ratio)
+                .status()
+                .ToString()
+                .find("flush_ratio 1 must be above 1"),
+            std::string::npos);
+  EXPECT_TRUE(refuses([](auto* o) { o->budget.max_bits_per_key = kInfinity; }));
   EXPECT_TRUE(refuses([](auto* o) { o->size_ratio = 1; }));
   EXPECT_TRUE(refuses([](auto* o) { o->size_ratio = 1e300; }));
   EXPECT_TRUE(refuses([](auto* o) { o->level_count = 0; }));
