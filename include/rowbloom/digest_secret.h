@@ -2,7 +2,9 @@
 //
 // A store's own secret, for stores whose rows are chosen by outsiders.
 //
-//   const DigestSecret secret = {{random(), random()}};  // Once for a store.
+//   DigestSecret secret;  // Once for a store.
+//   std::random_device device;
+//   for (auto& word : secret.words) word = uint64_t{device()} << 32 | device();
 //   filter_options.secret = secret;
 //   reader_options.secret = secret;
 //

@@ -100,7 +100,8 @@ class FilterBlockWriter {
   // (checked).
   void Add(const FilterKey& cell);
 
-  // Ends the block. Without cells the block answers "no" to every lookup.
+  // Ends the block. Without cells the block answers "no" to every lookup that
+  // its bloom type can answer.
   absl::StatusOr<FilterBlockInfo> Finish();
   // The last bytes of the block, which FilterReader::OpenFromTail() takes, as
   // long as the writer lives: at least info->tail_size_bytes. Empty unless

@@ -114,9 +114,10 @@ class FilterCache {
     // lookup may still see them. If this stays above 0, rejections grow: see
     // above.
     size_t retired_bytes = 0;
-    // Open readers beyond half of the capacity, with their indexes, or those
-    // that an engine's cache refuses. They are in memory beside usage_bytes. If
-    // this is above 0, the cache is small for so many readers.
+    // Open readers beyond half of the capacity of their shard, with their
+    // indexes, or those that an engine's cache refuses. They are in memory
+    // beside usage_bytes. If this is above 0, the cache is small for so many
+    // readers.
     size_t index_bytes_outside = 0;
     // The memory in which chunks of 1 KiB to 2 MiB lie and are loaded, with
     // free room of at most a sixteenth of the capacity, or 2 MiB, and what is

@@ -132,7 +132,7 @@ struct FilterBlockProperties {
   // Its prefixes can be asked: the text of a KeyCodec, or empty. A
   // ROWPREFIX_FIXED_LENGTH block answers for prefixes without it.
   std::string key_codec;
-  uint64_t cell_count = 0;  // Add() calls.
+  uint64_t cell_count = 0;  // Add() calls; 0 for bloom type NONE.
   uint64_t key_count = 0;   // Distinct filter keys.
   uint64_t chunk_count = 0;
   uint64_t filter_size_bytes = 0;          // The sum of all chunks.
@@ -220,7 +220,8 @@ class FilterReader {
   // key: kNo or kMaybe. `bytes` may go when it returns. An error status, and
   // damaged bytes, count as load_errors; then the chunk's next loads wait for
   // some lookups. If several lookups waited for one read, each offers its bytes
-  // with its own key: once the chunk is in memory, Offer() only answers.
+  // with its own key, once for its Ask(): once the chunk is in memory, Offer()
+  // only answers.
   FilterAnswer Offer(const FilterLoad& load,
                      const absl::StatusOr<std::string_view>& bytes,
                      const FilterKey& key) const;
@@ -246,9 +247,9 @@ class FilterReader {
   uint64_t file_id() const;
   // The counters of this reader alone.
   FilterStatsSnapshot stats() const;
-  // False if open readers take more than half of the cache, at present: the
-  // rest is Usage::index_bytes_outside. Give the cache more capacity, or open
-  // fewer SSTs.
+  // False if open readers take more than half of the cache, or of a shard of
+  // it, at present: the rest is Usage::index_bytes_outside. Give the cache more
+  // capacity, or open fewer SSTs.
   bool is_within_capacity() const;
   // For each chunk the steps of precision in memory (FilterSteps()); 0 if there
   // are none, or if another reader loaded it. Always 0 for an engine's own
