@@ -29,7 +29,7 @@ using std::chrono::milliseconds;
 constexpr milliseconds kMaxTimeout{24 * 60 * 60 * 1000};
 // The replies to one Send() have at most so many: a server may be hostile.
 constexpr uint64_t kMaxReplyBytes = uint64_t{64} << 20;
-constexpr int kMaxReplyElements = 1 << 20;
+constexpr uint64_t kMaxReplyElements = 1 << 20;
 
 struct FreeContext {
   void operator()(redisContext* context) const { redisFree(context); }
@@ -72,18 +72,30 @@ RedisReply Converted(const redisReply& reply) {
   return converted;
 }
 
-// hiredis allocates an array by the size that the server announces. The
-// reader's privdata is the number of elements that are still allowed.
+// The privdata of a reader: hiredis allocates an array by the size that the
+// server announces.
+struct ReplyLimit {
+  std::optional<uint64_t> elements_left;  // Unset after more.
+  decltype(redisReplyObjectFunctions::createArray) create_array = nullptr;
+};
+
+// hiredis has int for the count before 1.0, and size_t since.
+template <typename Count>
+void* CreateArray(const redisReadTask* task, Count count) {
+  ReplyLimit& limit = *static_cast<ReplyLimit*>(task->privdata);
+  if (!limit.elements_left.has_value() ||
+      static_cast<uint64_t>(count) > *limit.elements_left) {
+    limit.elements_left.reset();
+    return nullptr;
+  }
+  *limit.elements_left -= static_cast<uint64_t>(count);
+  return limit.create_array(task, count);
+}
+
 redisReplyObjectFunctions LimitedFunctions(
     const redisReplyObjectFunctions& functions) {
-  static const auto create_array = functions.createArray;
   redisReplyObjectFunctions limited = functions;
-  limited.createArray = [](const redisReadTask* task, int count) -> void* {
-    int* const left = static_cast<int*>(task->privdata);
-    if (count > *left) return nullptr;
-    *left -= count;
-    return create_array(task, count);
-  };
+  limited.createArray = CreateArray;
   return limited;
 }
 
@@ -111,6 +123,8 @@ class HiredisConnection : public RedisConnection {
         return absl::InvalidArgumentError("redis command without a name");
       }
     }
+    // A server or a balancer closes connections that were idle for long.
+    if (context_ != nullptr && IsClosed()) context_.reset();
     if (absl::Status status = Connect(); !status.ok()) return status;
     return Exchange(commands);
   }
@@ -136,12 +150,20 @@ class HiredisConnection : public RedisConnection {
     }
     static redisReplyObjectFunctions limited =
         LimitedFunctions(*context_->reader->fn);
+    limit_.create_array = context_->reader->fn->createArray;
     context_->reader->fn = &limited;
-    context_->reader->privdata = &elements_left_;
+    context_->reader->privdata = &limit_;
     return LogIn();
   }
 
  private:
+  // By the other side, before anything was sent.
+  bool IsClosed() const {
+    char byte;
+    const ssize_t count = recv(context_->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
+    return count == 0 || (count < 0 && !IsTransient(errno));
+  }
+
   // Closes the connection: its next reply could be that of another command.
   absl::Status Failed(const std::string& what, int error) {
     context_.reset();
@@ -186,7 +208,7 @@ class HiredisConnection : public RedisConnection {
     }
     std::string out;
     for (const RedisCommand& command : commands) AppendCommand(command, &out);
-    elements_left_ = kMaxReplyElements;
+    limit_.elements_left = kMaxReplyElements;
     received_ = 0;
     const Clock::time_point deadline = Clock::now() + options_.timeout;
     std::vector<RedisReply> replies;
@@ -194,6 +216,9 @@ class HiredisConnection : public RedisConnection {
     while (replies.size() < commands.size()) {
       void* parsed = nullptr;
       if (redisReaderGetReply(context_->reader, &parsed) != REDIS_OK) {
+        if (!limit_.elements_left.has_value()) {
+          return TooMany(kMaxReplyElements, "elements");
+        }
         return Failed(
             absl::StrCat("not a reply of Redis: ",
                          static_cast<const char*>(context_->reader->errstr)),
@@ -216,6 +241,12 @@ class HiredisConnection : public RedisConnection {
                       std::min<size_t>(reader.len - reader.pos, 100)));
     }
     return replies;
+  }
+
+  absl::Status TooMany(uint64_t most, const char* units) {
+    return Failed(absl::StrCat("replies of more than ", most, " ", units,
+                               "; send fewer commands at once"),
+                  0);
   }
 
   // Later replies would be taken for those of the wrong commands.
@@ -257,11 +288,7 @@ class HiredisConnection : public RedisConnection {
       if (count < 0 && !IsTransient(errno)) return Failed(strerror(errno), 0);
       if (count > 0) {
         received_ += static_cast<uint64_t>(count);
-        if (received_ > kMaxReplyBytes) {
-          return Failed(absl::StrCat("replies of more than ", kMaxReplyBytes,
-                                     " bytes; send fewer commands at once"),
-                        0);
-        }
+        if (received_ > kMaxReplyBytes) return TooMany(kMaxReplyBytes, "bytes");
         redisReaderFeed(context_->reader, in, static_cast<size_t>(count));
       }
     }
@@ -273,9 +300,9 @@ class HiredisConnection : public RedisConnection {
   }
 
   const RedisOptions options_;
-  const std::string server_;               // For messages.
-  int elements_left_ = kMaxReplyElements;  // This Send() may get so many.
-  uint64_t received_ = 0;                  // This Send() got so many bytes.
+  const std::string server_;  // For messages.
+  ReplyLimit limit_;
+  uint64_t received_ = 0;  // This Send() got so many bytes.
   std::unique_ptr<redisContext, FreeContext> context_;
   std::optional<Clock::time_point> retry_at_;
 };

@@ -105,15 +105,11 @@ absl::Status ParseAuthority(std::string_view text, RedisOptions* options) {
 
 }  // namespace
 
-bool IsRedisUrl(std::string_view text) {
-  return StartsWith(text, kTcp) || StartsWith(text, kUnix);
-}
-
 absl::StatusOr<RedisAddress> ParseRedisUrl(std::string_view url) {
-  if (!IsRedisUrl(url)) {
+  const bool is_tcp = StartsWith(url, kTcp);
+  if (!is_tcp && !StartsWith(url, kUnix)) {
     return Wrong("it does not begin with redis:// or unix://");
   }
-  const bool is_tcp = StartsWith(url, kTcp);
   url.remove_prefix(is_tcp ? kTcp.size() : kUnix.size());
   RedisAddress address;
   std::string_view target = Cut(&url, '?');

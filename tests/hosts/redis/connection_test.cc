@@ -107,9 +107,11 @@ TEST(RedisConnection, RepliesOfAnotherProtocolAreAnError) {
 
 TEST(RedisConnection, RepliesHaveLimits) {
   // Arrays are not allocated by the size that is announced.
-  EXPECT_EQ(SendTo("*2147483647\r\n").code(), absl::StatusCode::kUnavailable);
-  EXPECT_EQ(SendTo("*1000000\r\n*1000000\r\n").code(),
-            absl::StatusCode::kUnavailable);
+  for (const char* reply : {"*2147483647\r\n", "*1000000\r\n*1000000\r\n"}) {
+    const absl::Status status = SendTo(reply);
+    EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
+    EXPECT_THAT(status.ToString(), HasSubstr("more than 1048576 elements"));
+  }
   FakeServer server("$134217728\r\n" + std::string(65 << 20, 'x'));
   auto connection = ConnectRedis(server.options(60'000));
   EXPECT_THAT((*connection)->Send({{"GET", "a"}}).status().ToString(),
@@ -166,6 +168,24 @@ TEST(RedisConnection, AfterAFailureItFailsAtOnceUntilTheRetry) {
   EXPECT_FALSE((*connection)->Send({{"PING"}}).ok());
   EXPECT_THAT((*connection)->Send({{"PING"}}).status().ToString(),
               HasSubstr("it failed less than 60000 ms ago"));
+}
+
+TEST(RedisConnection, ConnectsAgainIfTheServerClosedItWhileItWasIdle) {
+  RedisServer server;
+  if (!server.is_running()) GTEST_SKIP() << RedisServer::kMissing;
+  RedisOptions options = server.options();
+  options.retry_after = milliseconds(60'000);
+  auto idle = ConnectRedis(options);
+  auto other = ConnectRedis(options);
+  ASSERT_TRUE(idle.ok() && other.ok());
+  for (int i = 0; i < 2; ++i) {
+    ASSERT_TRUE((*idle)->Send({{"PING"}}).ok());
+    const auto killed = (*other)->Send({{"CLIENT", "KILL", "TYPE", "normal"}});
+    ASSERT_TRUE(killed.ok()) << killed.status();
+    ASSERT_EQ((*killed)[0].integer, 1);
+    const auto replies = (*idle)->Send({{"PING"}});
+    EXPECT_TRUE(replies.ok()) << replies.status();
+  }
 }
 
 TEST(RedisConnection, WrongOptionsAreRefused) {

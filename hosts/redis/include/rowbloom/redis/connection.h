@@ -44,8 +44,9 @@ class RedisConnection {
  public:
   virtual ~RedisConnection() = default;
 
-  // Sends the commands in order, in one round trip, and returns one reply for
-  // each. A reply that is the server's error is a reply of kError. After an
+  // Sends the commands in order, in one round trip, over one connection, with
+  // no other command between them: some are MULTI and EXEC. Returns one reply
+  // for each. A reply that is the server's error is a reply of kError. After an
   // error Status it is not known which commands the server ran.
   virtual absl::StatusOr<std::vector<RedisReply>> Send(
       absl::Span<const RedisCommand> commands) = 0;
@@ -88,8 +89,6 @@ struct RedisAddress {
 // do so for "/", "?" and "@" in a password and for "@" after HOST.
 // InvalidArgument for anything else.
 absl::StatusOr<RedisAddress> ParseRedisUrl(std::string_view url);
-// True if the text begins as such a URL.
-bool IsRedisUrl(std::string_view text);
 
 }  // namespace rowbloom
 
