@@ -21,6 +21,7 @@ using Kind = RedisReply::Kind;
 
 // Redis's Lua takes some 8,000 arguments quickly; more are further commands.
 constexpr uint64_t kMaxPositionsPerCommand = 5'000;
+constexpr uint64_t kBitsPerRoundTrip = 500'000;
 constexpr uint64_t kPartSize = 1 << 20;
 constexpr uint64_t kPartsPerRoundTrip = 16;
 
@@ -101,6 +102,9 @@ std::string NewWord() {
   return absl::StrCat(absl::Hex(word, absl::kZeroPad16));
 }
 
+// Add() writes it before its word: the filter was there before the mark.
+constexpr char kSignOfAdd[] = "+";
+
 // A mark ends with the codec's name.
 std::string CodecOf(absl::string_view mark) {
   return std::string(mark.substr(mark.rfind(' ') + 1));
@@ -170,8 +174,8 @@ absl::Status RemoteRedissonFilter::NoValue(absl::string_view more) const {
 }
 
 std::string RemoteRedissonFilter::Mark(absl::string_view word) const {
-  return absl::StrCat(shape_.bit_count, " ", shape_.probe_count, " ", word,
-                      word.empty() ? "" : " ", codec_.name());
+  return absl::StrCat(shape_.bit_count, " ", shape_.probe_count, " ", word, " ",
+                      codec_.name());
 }
 
 uint64_t RemoteRedissonFilter::ValueSize() const {
@@ -240,7 +244,8 @@ absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
   const std::string stored =
       absl::StrCat(config[0].text, " ", config[1].text, " ");
   const std::string& mark = config[2].text;
-  if (config[2].kind == Kind::kText && mark.rfind(stored, 0) != 0) {
+  const bool has_mark = config[2].kind == Kind::kText;
+  if (has_mark && mark.rfind(stored, 0) != 0) {
     return absl::DataLossError(absl::StrCat(
         "redis key \"", config_name_, "\" says \"", stored,
         "\" for bits and probes, and its field rowbloom \"", mark,
@@ -253,17 +258,20 @@ absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
                      "\" for bits and probes, no longer ", shape_.bit_count,
                      " and ", shape_.probe_count, ": open the filter again"));
   }
-  if (config[2].kind == Kind::kText && CodecOf(mark) != codec_.name()) {
+  if (has_mark && CodecOf(mark) != codec_.name()) {
     return absl::FailedPreconditionError(
         absl::StrCat("redis filter \"", name_, "\" has elements of codec \"",
                      CodecOf(mark), "\", not of \"", codec_.name(), "\""));
   }
-  if (config[2].kind == Kind::kText && is_marked() && mark != mark_) {
+  // Init() marks no filter that is there.
+  if (has_mark && (is_marked() ? mark != mark_
+                               : is_open_ && mark.compare(stored.size(), 1,
+                                                          kSignOfAdd) != 0)) {
     return absl::FailedPreconditionError(
         absl::StrCat("redis filter \"", name_,
                      "\" was deleted and made anew: open it again"));
   }
-  if (is_marked() && config[2].kind == Kind::kNil) {
+  if (is_marked() && !has_mark) {
     return absl::FailedPreconditionError(absl::StrCat(
         "redis key \"", config_name_,
         "\" has lost its field rowbloom: the filter was made anew, maybe with "
@@ -271,7 +279,6 @@ absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
   }
   // A value has its full length if rowbloom has marked the filter. Else it ends
   // with the highest set bit.
-  const bool has_mark = config[2].kind == Kind::kText;
   const uint64_t size = static_cast<uint64_t>(length.integer);
   if (size > ValueSize() || (has_mark && size != ValueSize())) {
     return absl::DataLossError(
@@ -289,6 +296,7 @@ absl::Status RemoteRedissonFilter::Check(absl::Span<const RedisReply> config,
   }
   seen_size_ = size;
   mark_ = mark;
+  is_open_ = true;
   return absl::OkStatus();
 }
 
@@ -375,11 +383,13 @@ absl::StatusOr<std::vector<bool>> RemoteRedissonFilter::AddEncoded(
     absl::Span<const std::string> encoded) {
   if (absl::Status status = CheckName(codec_); !status.ok()) return status;
   std::vector<bool> added;
+  const bool was_marked = is_marked();
   const std::vector<RedisCommand> commands =
       ScriptCommands(kAdd,
                      {absl::StrCat(shape_.bit_count),
-                      is_marked() ? mark_ : Mark(""), absl::StrCat(ValueSize()),
-                      is_marked() ? "1" : "0", absl::StrCat(seen_size_)},
+                      was_marked ? mark_ : Mark(kSignOfAdd + NewWord()),
+                      absl::StrCat(ValueSize()), was_marked ? "1" : "0",
+                      absl::StrCat(seen_size_)},
                      encoded);
   if (commands.empty()) return added;
   const auto replies = Send(commands);
@@ -387,9 +397,15 @@ absl::StatusOr<std::vector<bool>> RemoteRedissonFilter::AddEncoded(
   for (size_t i = 0; i < commands.size(); ++i) {
     const size_t answers =
         (commands[i].size() - 11) / shape_.probe_count;  // Beside 11 others.
-    const absl::Status status = CheckScriptReply((*replies)[i], answers);
+    const RedisReply& reply = (*replies)[i];
+    const absl::Status status = CheckScriptReply(reply, answers);
+    // Another process has added first: the mark is its own, and known now.
+    if (i == 0 && !was_marked && is_marked() && reply.elements.size() == 5 &&
+        reply.elements[4].text.empty()) {
+      return AddEncoded(encoded);
+    }
     if (!status.ok()) return status;
-    for (const char answer : (*replies)[i].elements[4].text) {
+    for (const char answer : reply.elements[4].text) {
       added.push_back(answer == '1');
     }
   }
@@ -477,8 +493,16 @@ void RemoteRedissonFilter::MayContainEncoded(
 // after the bits, as by Snapshot().
 void RemoteRedissonFilter::AskWithoutScripts(
     absl::Span<const std::string> encoded, bool* may_contain) {
-  std::vector<RedisCommand> commands = {ConfigCommand(), {"STRLEN", name_}};
   const size_t per_command = ElementsPerCommand();
+  // The replies to one Send() have a limit.
+  const size_t per_round_trip =
+      kBitsPerRoundTrip / kMaxPositionsPerCommand * per_command;
+  if (encoded.size() > per_round_trip) {
+    AskWithoutScripts(encoded.first(per_round_trip), may_contain);
+    return AskWithoutScripts(encoded.subspan(per_round_trip),
+                             may_contain + per_round_trip);
+  }
+  std::vector<RedisCommand> commands = {ConfigCommand(), {"STRLEN", name_}};
   for (size_t i = 0; i < encoded.size(); i += per_command) {
     RedisCommand command = {"BITFIELD_RO", name_};
     for (const std::string& element : encoded.subspan(i, per_command)) {

@@ -233,11 +233,24 @@ TEST_F(RemoteRedisson, RedissonsOwnFilterIsMarkedByTheFirstAdd) {
   EXPECT_EQ(*filter->Add(Views{"x"}), std::vector<bool>{false});
   EXPECT_TRUE(filter->is_marked());
   EXPECT_EQ(Run({"STRLEN", "f"}).integer, 12);
-  EXPECT_EQ(Run({"HGET", "{f}:config", "rowbloom"}).text, "95 7 StringCodec");
+  EXPECT_THAT(Run({"HGET", "{f}:config", "rowbloom"}).text,
+              MatchesRegex("95 7 [+][0-9a-f]+ StringCodec"));
   // The object that was opened with another codec now knows.
   EXPECT_TRUE(other->MayContain("y"));
   EXPECT_EQ(other->stats().config_changed, 1u);
   EXPECT_FALSE(other->Add(Views{"y"}).ok());
+}
+
+TEST_F(RemoteRedisson, SeveralThatOpenedItWithoutAMarkAdd) {
+  MakeRedissons("95", "7");
+  auto first = Open();
+  auto second = Open();
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(*first->Add(Views{"x"}), std::vector<bool>{true});
+  EXPECT_EQ(*second->Add(Views{"x", "y"}), (std::vector<bool>{false, true}));
+  EXPECT_TRUE(first->MayContain("y"));
+  EXPECT_FALSE(first->MayContain("absent"));
+  EXPECT_EQ(first->stats().config_changed, 0u);
 }
 
 // Redisson to 3.29: tryInit() with other parameters returns false and has
@@ -322,6 +335,49 @@ TEST_F(RemoteRedisson, AFilterMadeAnewWithTheSameParametersAnswersMaybe) {
   EXPECT_FALSE(filter->Add(Views{"y"}).ok());
   EXPECT_FALSE(filter->Snapshot().ok());
   EXPECT_FALSE(Open()->MayContain("x"));
+}
+
+// By Init(), or by Redisson and then Add().
+TEST_F(RemoteRedisson, AFilterOfRedissonsThatWasMadeAnewAnswersMaybe) {
+  for (const bool by_init : {true, false}) {
+    Run({"DEL", "f", "{f}:config"});
+    MakeRedissons("95", "7");
+    for (const int bit : {5, 10, 15, 62, 67, 72, 77}) {
+      Run({"SETBIT", "f", absl::StrCat(bit), "1"});
+    }
+    auto filter = Open();
+    ASSERT_TRUE(filter.ok()) << filter.status();
+    if (!by_init) {
+      EXPECT_TRUE(filter->Add(Views{"x"}).ok());
+    }
+    EXPECT_TRUE(filter->MayContain("x"));
+    Run({"DEL", "f", "{f}:config"});
+    if (by_init) {
+      ASSERT_TRUE(Init().ok());
+    } else {
+      MakeRedissons("95", "7");
+      ASSERT_TRUE(Open()->Add(Views{"other"}).ok());
+    }
+    EXPECT_TRUE(filter->MayContain("x"));
+    EXPECT_EQ(filter->stats().config_changed, 1u);
+    for (const absl::Status& status :
+         {filter->last_error(), filter->Add(Views{"y"}).status()}) {
+      EXPECT_THAT(status.ToString(), HasSubstr("deleted and made anew"));
+    }
+  }
+}
+
+TEST_F(RemoteRedisson, ALargeBatchOfPlainReadsIsSeveral) {
+  ASSERT_TRUE(Init(1000, 1e-9)->Add(Views{"x"}).ok());
+  auto reader = OpenAs({"+@read", "+@connection"});
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  std::vector<std::string> elements(40'000, "absent");
+  elements.back() = "x";
+  const Views all(elements.begin(), elements.end());
+  const auto answers = std::make_unique<bool[]>(all.size());
+  reader->MayContain(all, answers.get());
+  EXPECT_EQ(std::count(&answers[0], &answers[all.size()], true), 1);
+  EXPECT_TRUE(reader->last_error().ok()) << reader->last_error();
 }
 
 TEST_F(RemoteRedisson, AUserWithoutScriptsAsksByPlainReads) {
@@ -581,6 +637,8 @@ TEST_F(RemoteRedisson, TheToolInspectsVerifiesAndLooksUp) {
   EXPECT_EQ(run({"verify", url}).exit_code, 1);
   const ToolResult lost = run({"lookup", url, "y"});
   EXPECT_THAT(lost.out + lost.err, HasSubstr("its bits or its parameters"));
+  // Not a file of an unknown format.
+  EXPECT_EQ(run({"verify", "redis://host"}).exit_code, 2);
 }
 #endif
 

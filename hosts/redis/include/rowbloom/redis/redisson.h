@@ -17,8 +17,8 @@
 // (hosts/redis/README.md).
 //
 // Add() and Init() leave a mark in the configuration, the field "rowbloom" with
-// the parameters, a random word from Init() and the codec's name, which
-// Redisson keeps and ignores. A marked filter is refused with another codec;
+// the parameters, a random word and the codec's name, which Redisson keeps and
+// ignores. A marked filter is refused with another codec;
 // its value has its full length, so that a lost one is found; and an open
 // object tells a filter that was deleted and made anew. A filter without a mark
 // is one that only Redisson has written: nothing tells its codec, and a lost
@@ -29,7 +29,8 @@
 // - The value of a marked filter was lost, and Redisson has set one of its last
 //   eight bits since, so that it has its full length again.
 // - The value of an unmarked filter was lost and begun anew, by Redisson or by
-//   Add(), before this object saw it.
+//   Add(), before this object saw it; or all of the filter, by Redisson with
+//   the same parameters, after this object was opened.
 // - The server has an older state of both keys: a replica that lags, or the
 //   primary after a restart from disk or a failover. Ask the primary; after
 //   either event delete the filter and add all elements again.
@@ -69,7 +70,7 @@ struct RemoteFilterStats {
   uint64_t lookups = 0;
   uint64_t negatives = 0;
   uint64_t unreachable = 0;     // No reply in time, or the server's error.
-  uint64_t config_changed = 0;  // Missing, or not as at Open().
+  uint64_t config_changed = 0;  // Missing, not as at Open(), or of other types.
   uint64_t bits_lost = 0;       // Missing, or of a wrong length.
   uint64_t unencodable = 0;     // The codec cannot encode the element.
 };
@@ -203,6 +204,7 @@ class RemoteRedissonFilter {
   std::string config_name_;
   RedissonCodec codec_;
   BloomShape shape_;
+  bool is_open_ = false;          // The configuration was read.
   std::string mark_;              // Empty: none was seen.
   bool scripts_refused_ = false;  // Lookups are plain reads.
   uint64_t seen_size_ = 0;        // Bytes of the value, which never shrinks.
