@@ -288,6 +288,20 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(
   return Load(saved, max_bytes);
 }
 
+uint64_t RedisBloomFilter::BytesBehind(std::string_view header) {
+  if (header.size() < Header::kSize) return 0;
+  const uint64_t layers =
+      util::LoadFixed<uint32_t>(&header[Header::kLayerCount]);
+  if (header.size() != Header::kSize + layers * LayerHeader::kSize) return 0;
+  uint64_t bytes = 0;
+  for (uint64_t i = 0; i < layers; ++i) {
+    bytes += util::LoadFixed<uint64_t>(
+        &header[Header::kSize + i * LayerHeader::kSize +
+                LayerHeader::kByteCount]);
+  }
+  return bytes;
+}
+
 std::string RedisBloomFilter::Save() const {
   std::string saved = Header();
   for (const Layer& layer : layers_) saved += BytesOf(layer.bits);

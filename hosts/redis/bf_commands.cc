@@ -101,6 +101,21 @@ absl::StatusOr<uint64_t> RemoteBfCommands::CallForNumber(
   return static_cast<uint64_t>(reply->integer);
 }
 
+absl::StatusOr<std::vector<RedisReply>> RemoteBfCommands::CallTogether(
+    std::string_view key, std::vector<RedisCommand> commands) {
+  const size_t count = commands.size();
+  commands.insert(commands.begin(), {"MULTI"});
+  commands.push_back({"EXEC"});
+  const auto replies = redis::SendChecked(connection_, commands);
+  if (!replies.ok()) return replies.status();
+  // The first error says why EXEC was refused.
+  for (const RedisReply& reply : *replies) {
+    if (absl::Status status = ErrorOf(reply, key); !status.ok()) return status;
+  }
+  if (replies->back().elements.size() != count) return redis::NotAReply(key);
+  return replies->back().elements;
+}
+
 absl::Status RemoteBfCommands::Reserve(std::string_view key,
                                        const BfReserveOptions& options) {
   RedisCommand command = {"BF.RESERVE", std::string(key),
@@ -166,18 +181,15 @@ void RemoteBfCommands::MExists(std::string_view key, Items items,
   stats_.lookups += items.size();
   RedisCommand ask = {"BF.MEXISTS", std::string(key)};
   AppendItems(items, &ask);
-  const auto replies = redis::SendChecked(
-      connection_, {{"MULTI"}, {"TYPE", std::string(key)}, ask, {"EXEC"}});
-  absl::Status error = replies.status();
-  if (replies.ok()) error = ErrorOf(replies->back(), key);
-  if (!error.ok()) {
-    last_error_ = error;
+  const auto replies =
+      CallTogether(key, {{"TYPE", std::string(key)}, std::move(ask)});
+  if (!replies.ok()) {
+    last_error_ = replies.status();
     stats_.unreachable += items.size();
     return;
   }
-  const std::vector<RedisReply>& done = replies->back().elements;
-  if (done.size() == 2 && done[0].kind == Kind::kText &&
-      !IsBloomType(done[0].text)) {
+  const std::vector<RedisReply>& done = *replies;
+  if (done[0].kind == Kind::kText && !IsBloomType(done[0].text)) {
     last_error_ =
         done[0].text == "none"
             ? absl::NotFoundError(absl::StrCat(
@@ -190,13 +202,9 @@ void RemoteBfCommands::MExists(std::string_view key, Items items,
     stats_.missing_key += items.size();
     return;
   }
-  if (done.size() != 2 || done[0].kind != Kind::kText ||
-      done[1].elements.size() != items.size()) {
-    last_error_ = redis::NotAReply(key);
-    if (done.size() == 2) {
-      error = ErrorOf(done[1], key);
-      if (!error.ok()) last_error_ = error;
-    }
+  if (done[0].kind != Kind::kText || done[1].elements.size() != items.size()) {
+    last_error_ = ErrorOf(done[1], key);
+    if (last_error_.ok()) last_error_ = redis::NotAReply(key);
     stats_.unreachable += items.size();
     return;
   }
@@ -287,6 +295,10 @@ absl::StatusOr<RedisBloomFilter> RemoteBfCommands::Dump(std::string_view key) {
     }
     iterator = chunk->iterator;
     chunks.push_back(*std::move(chunk));
+    // Later chunks are of layers that were added meanwhile.
+    const std::string& header = chunks.front().data;
+    const uint64_t behind = RedisBloomFilter::BytesBehind(header);
+    if (behind > 0 && bytes == header.size() + behind) break;
   }
   return RedisBloomFilter::Load(chunks);
 }
@@ -302,12 +314,18 @@ absl::Status RemoteBfCommands::Restore(std::string_view key,
       key.find('{') == std::string_view::npos
           ? absl::StrCat("{", util::AbslView(key), "}", suffix)
           : absl::StrCat(util::AbslView(key), suffix);
+  // If the connection breaks, the server deletes the part.
+  const RedisCommand expire = {"PEXPIRE", part, "3600000"};
   absl::Status status;
   for (const BfChunk& chunk : filter.Dump()) {
     if (status.ok()) status = LoadChunk(part, chunk);
+    if (status.ok()) status = Call(key, expire).status();
   }
   if (status.ok()) {
-    status = Call(key, {"RENAME", part, std::string(key)}).status();
+    const auto replies = CallTogether(
+        key, {{"PERSIST", part}, {"RENAME", part, std::string(key)}});
+    status = replies.status();
+    if (status.ok()) status = ErrorOf((*replies)[1], key);
   }
   if (!status.ok()) Delete(part).IgnoreError();
   return status;

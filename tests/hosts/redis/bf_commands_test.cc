@@ -226,6 +226,7 @@ TEST(RemoteBfCommands, AServerWithoutTheModuleAnswersMaybe) {
   RemoteBfCommands bf(connection->get());
   EXPECT_TRUE(bf.Exists("f", "a"));
   EXPECT_EQ(bf.stats().unreachable, 1u);
+  EXPECT_EQ(bf.last_error().code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(bf.Reserve("f", {}).code(), absl::StatusCode::kUnimplemented);
   EXPECT_EQ(bf.Info("f").status().code(), absl::StatusCode::kUnimplemented);
   EXPECT_FALSE(bf.MAdd("f", Views{"a"}).ok());
@@ -324,24 +325,29 @@ TEST(RemoteBfCommands, DumpsAreRestoredUnderAnotherName) {
     server.Queue(
         Array({Int(static_cast<int64_t>(chunk.iterator)), Text(chunk.data)}));
   }
-  server.Queue(Array({Int(0), Text("")}));
   const auto dumped = bf.Dump("f");
   ASSERT_TRUE(dumped.ok()) << dumped.status();
   EXPECT_EQ(dumped->Save(), filter->Save());
   EXPECT_THAT(server.sent, ElementsAre("BF.SCANDUMP f 0", "BF.SCANDUMP f 1",
-                                       "BF.SCANDUMP f 17", "BF.SCANDUMP f 49"));
+                                       "BF.SCANDUMP f 17"));
 
   std::string names[2];
   for (std::string& name : names) {
     server.sent.clear();
-    for (int i = 0; i < 4; ++i) server.Queue(Text("OK"));
+    for (int i = 0; i < 6; ++i) server.Queue(Text("OK"));
+    server.QueueExec(Int(1), Text("OK"));
     EXPECT_TRUE(bf.Restore("f", *filter).ok());
-    ASSERT_EQ(server.sent.size(), 4u);
+    ASSERT_EQ(server.sent.size(), 10u);
     name = std::vector<std::string>(absl::StrSplit(server.sent[0], ' '))[1];
     EXPECT_THAT(name, StartsWith("{f}:loading:"));
     EXPECT_THAT(server.sent[0], StartsWith("BF.LOADCHUNK " + name + " 1 "));
-    EXPECT_THAT(server.sent[2], StartsWith("BF.LOADCHUNK " + name + " 49 "));
-    EXPECT_EQ(server.sent[3], "RENAME " + name + " f");
+    // It does not stay if the connection breaks.
+    EXPECT_EQ(server.sent[1], "PEXPIRE " + name + " 3600000");
+    EXPECT_THAT(server.sent[4], StartsWith("BF.LOADCHUNK " + name + " 49 "));
+    EXPECT_THAT(
+        std::vector<std::string>(server.sent.begin() + 6, server.sent.end()),
+        ElementsAre("MULTI", "PERSIST " + name, "RENAME " + name + " f",
+                    "EXEC"));
   }
   EXPECT_NE(names[0], names[1]);
 
@@ -351,6 +357,28 @@ TEST(RemoteBfCommands, DumpsAreRestoredUnderAnotherName) {
   EXPECT_FALSE(bf.Restore("f", *filter).ok());
   ASSERT_EQ(server.sent.size(), 2u);  // Nothing is renamed.
   EXPECT_THAT(server.sent[1], StartsWith("DEL {f}:loading:"));
+}
+
+TEST(RemoteBfCommands, ADumpOfAFilterThatGrowsHasWhatWasThereBefore) {
+  auto filter = RedisBloomFilter::New({0.01, 10});
+  ScriptedServer server;
+  std::vector<BfChunk> before;
+  for (int i = 0; i < 25; ++i) {
+    if (i == 8) before = filter->Dump();
+    filter->Add(absl::StrCat("user", i)).IgnoreError();
+  }
+  std::vector<BfChunk> chunks = filter->Dump();
+  ASSERT_GT(chunks.size(), before.size());
+  chunks[0] = before[0];
+  for (const BfChunk& chunk : chunks) {
+    server.Queue(
+        Array({Int(static_cast<int64_t>(chunk.iterator)), Text(chunk.data)}));
+  }
+  const auto dumped = RemoteBfCommands(&server).Dump("f");
+  ASSERT_TRUE(dumped.ok()) << dumped.status();
+  for (int i = 0; i < 8; ++i) {
+    EXPECT_TRUE(dumped->MayContain(absl::StrCat("user", i)));
+  }
 }
 
 TEST(RemoteBfCommands, ADumpWithoutEndIsGivenUp) {

@@ -92,6 +92,8 @@ class RedisBloomFilter {
   uint32_t expansion() const { return expansion_; }
   const std::vector<Layer>& layers() const { return layers_; }
 
+  // The bytes of all chunks behind this first one; 0 if that is no header.
+  static uint64_t BytesBehind(std::string_view header);
   // The chunks of BF.SCANDUMP, without the empty last one.
   std::vector<BfChunk> Dump(size_t max_chunk_bytes = 16 << 20) const;
   // All chunks in order. InvalidArgument if one is missing or out of order,

@@ -99,10 +99,14 @@ class RemoteBfCommands {
   absl::Status LoadChunk(std::string_view key, const BfChunk& chunk);
   // A whole dump. Items that are added meanwhile may be missing in part: the
   // answers are for items that were added before the call.
+  //
+  // Restore() loses what others have added to the key since the dump: stop its
+  // writers before.
   absl::StatusOr<RedisBloomFilter> Dump(std::string_view key);
   // Loads the filter under a random name beside the key and renames it, in
-  // place of an existing one: nobody asks a filter that is loaded in part. The
-  // key has no time to live afterwards.
+  // place of an existing one: nobody asks a filter that is loaded in part. If
+  // the connection breaks, the part expires within an hour. The key has no time
+  // to live afterwards.
   absl::Status Restore(std::string_view key, const RedisBloomFilter& filter);
 
   const RemoteBfStats& stats() const { return stats_; }
@@ -114,6 +118,9 @@ class RemoteBfCommands {
                                   const RedisCommand& command);
   absl::StatusOr<uint64_t> CallForNumber(std::string_view key,
                                          const RedisCommand& command);
+  // One reply for each command; no other client's commands run between them.
+  absl::StatusOr<std::vector<RedisReply>> CallTogether(
+      std::string_view key, std::vector<RedisCommand> commands);
 
   RedisConnection* connection_;
   RemoteBfStats stats_;
