@@ -82,8 +82,11 @@ absl::Status AskRedisson(const RedissonFilter& filter,
 
 FilterFileOrError OpenRedisFilter(const std::string& url) {
   const auto address = ParseRedisUrl(url);
-  if (!address.ok()) return address.status();
+  if (!address.ok()) return WrongQuestion(address.status().message());
   auto connection = ConnectRedis(address->options);
+  if (absl::IsInvalidArgument(connection.status())) {
+    return WrongQuestion(connection.status().message());
+  }
   if (!connection.ok()) return connection.status();
   auto filter = RemoteRedissonFilter::Open(connection->get(), address->name,
                                            RedissonCodec(""));
