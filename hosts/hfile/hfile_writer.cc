@@ -53,7 +53,11 @@ constexpr const char* kOwnNames[] = {
 constexpr int32_t kKeyValueVersionWithMvcc = 1;
 
 // Checks cell `number`.
-absl::Status CheckCell(const HFileCell& cell, uint64_t number) {
+absl::Status CheckCell(const HFileCell& cell, uint64_t number, bool has_tags) {
+  if (!cell.tags.empty() && !has_tags) {
+    return InvalidArgument("cell ", number, ": ", cell.tags.size(),
+                           " bytes of tags would be lost; set has_tags");
+  }
   if (cell.row.empty() || cell.row.size() > hfile::kMaxRowSize ||
       cell.family.size() > hfile::kMaxFamilySize ||
       cell.qualifier.size() > hfile::kMaxBlockSize ||
@@ -327,7 +331,8 @@ absl::Status HFileWriter::Impl::Add(const HFileCell& cell) {
 }
 
 absl::Status HFileWriter::Impl::AddCell(const HFileCell& cell) {
-  absl::Status status = CheckCell(cell, trailer_.entry_count);
+  absl::Status status =
+      CheckCell(cell, trailer_.entry_count, options_.has_tags);
   if (!status.ok()) return status;
   const CellKey key = {cell.row, cell.family, cell.qualifier, cell.timestamp,
                        cell.type};
@@ -553,6 +558,7 @@ HFileWriter::~HFileWriter() = default;
 
 absl::StatusOr<std::unique_ptr<HFileWriter>> HFileWriter::Make(
     const HFileWriterOptions& options, ByteSink* sink) {
+  if (sink == nullptr) return InvalidArgument("the sink is null");
   absl::Status status = CheckEnumerations(options);
   if (status.ok()) status = CheckProfile(options);
   if (!status.ok()) return status;

@@ -93,8 +93,10 @@ TEST(HFileWriter, RefusesCellsThatHBaseCannotHave) {
   before_time.timestamp = -1;
   HFileCell of_no_type = Put("r", "q");
   of_no_type.type = 77;
+  HFileCell tagged = Put("r", "q");  // has_tags is false.
+  tagged.tags = "t";
   for (const HFileCell& cell :
-       {Put("", "q"), Put(too_long, "q"), before_time, of_no_type}) {
+       {Put("", "q"), Put(too_long, "q"), before_time, of_no_type, tagged}) {
     const absl::Status status = AddAll({}, {Put("a", "q"), cell});
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
     EXPECT_THAT(std::string(status.message()), HasSubstr("cell 1"));
@@ -175,6 +177,11 @@ TEST(HFileWriter, RefusesOptionsThatCannotBe) {
   }));
   EXPECT_TRUE(refuses([](auto* o) { o->compression = HFileCompression::kLzo; },
                       absl::StatusCode::kUnimplemented));
+}
+
+TEST(HFileWriter, RefusesANullSink) {
+  EXPECT_EQ(HFileWriter::Make({}, nullptr).status().code(),
+            absl::StatusCode::kInvalidArgument);
 }
 
 TEST(HFileWriter, PassesOnWhatTheSinkSays) {

@@ -67,9 +67,8 @@ struct HFileWriterOptions {
   // Data blocks end at this size, unencoded and uncompressed. HBase: BLOCKSIZE.
   uint32_t block_size_bytes = 64 << 10;
   HFileProfile profile = HFileProfile::kHBase2;
-  // If true, cells are written with tags, or with mvcc.
-  bool has_tags = false;
-  bool has_mvcc = false;
+  bool has_tags = false;  // Required for cells with tags.
+  bool has_mvcc = false;  // If true, cells are written with mvcc.
   // If true, encodings PREFIX, DIFF and FAST_DIFF store tags by a dictionary.
   // HBase: COMPRESS_TAGS.
   bool compress_tags = false;
@@ -122,10 +121,10 @@ class HFileWriter {
   // qualifier, newest timestamp and highest type first. InvalidArgument if a
   // cell, or its key in the filter, is out of order: columns of a second family
   // in a ROWCOL filter. Also InvalidArgument for a second family in an encoding
-  // that has one (PREFIX, DIFF, FAST_DIFF), and for a cell that HBase does not
-  // allow: a row that is empty or longer than 32767 bytes, a family longer than
-  // 127, tags longer than 65535, a negative timestamp or an unknown type. The
-  // first error stays.
+  // that has one (PREFIX, DIFF, FAST_DIFF), for tags without has_tags, and for
+  // a cell that HBase does not allow: a row that is empty or longer than 32767
+  // bytes, a family longer than 127, tags longer than 65535, a negative
+  // timestamp or an unknown type. The first error stays.
   absl::Status Add(const HFileCell& cell);
   absl::Status Finish();
 
