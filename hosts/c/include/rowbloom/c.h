@@ -436,7 +436,8 @@ typedef struct rowbloom_read {
 } rowbloom_read;
 
 // Makes many reads, several at a time, and returns when all have ended. Is
-// called as a rowbloom_read_fn is. `context` is that of the group.
+// called as a rowbloom_read_fn is, but should not ask readers of its group if
+// their reads could wait for its own. `context` is that of the group.
 typedef void (*rowbloom_read_many_fn)(void* context, rowbloom_read* reads,
                                       size_t count);
 
@@ -729,8 +730,9 @@ typedef struct rowbloom_memfilter rowbloom_memfilter;
 ROWBLOOM_API rowbloom_code rowbloom_memfilter_new(const char* options,
                                                   rowbloom_memfilter** out,
                                                   rowbloom_error* error);
-// Loads a saved filter of any kind of docs/memfilters.md; a standard one
-// becomes concurrent. The bytes need not outlive the call.
+// Loads a saved filter of any kind of docs/memfilters.md but Redisson's; a
+// standard one becomes concurrent, a scalable one grows up to 2^30 bytes. The
+// bytes need not outlive the call.
 ROWBLOOM_API rowbloom_code rowbloom_memfilter_load(const void* bytes,
                                                    size_t size,
                                                    rowbloom_memfilter** out,

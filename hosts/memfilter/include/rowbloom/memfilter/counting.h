@@ -85,7 +85,8 @@ class CountingFilter {
   // those of Union() included.
   uint64_t stuck_counters() const { return stuck_counters_; }
   uint64_t overflows() const { return overflows_; }
-  // Calls of Remove() that returned false.
+  // Calls of Remove() that returned false, with those of Union()'s other
+  // filter.
   uint64_t refused_removals() const { return refused_removals_; }
 
   std::string Save() const;

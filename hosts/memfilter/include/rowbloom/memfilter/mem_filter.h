@@ -93,9 +93,9 @@ class MemFilter {
 template <typename Filter, MemFilterKind = Filter::kKind>
 ROWBLOOM_EXPORT std::unique_ptr<MemFilter> AnyFilter(Filter filter);
 
-// Loads a saved filter of any kind. A ConcurrentFilter comes back as a
-// StandardFilter, which is not for several threads; ConcurrentFilter::Load()
-// returns one that is.
+// Loads a saved filter of any kind but RedissonFilter's. A ConcurrentFilter
+// comes back as a StandardFilter, which is not for several threads;
+// ConcurrentFilter::Load() returns one that is.
 absl::StatusOr<std::unique_ptr<MemFilter>> LoadMemFilter(
     std::string_view saved);
 
