@@ -312,6 +312,9 @@ class Rowbloom(unittest.TestCase):
         self.assertEqual(built(lambda b: b.add_many(texts[::2], texts[1::2])),
                          one_by_one([(names[0], names[1]),
                                      (names[2], names[3])]))
+        self.assertEqual(
+            built(lambda b: b.add_many(texts[:2], [b"q\0", bytearray(b"r")])),
+            one_by_one([(names[0], b"q\0"), (names[1], b"r")]))
         keys = [number.to_bytes(8, "big") for number in range(1000)]
         for form in (wide, numbers.view("V8")):
             self.assertEqual(built(lambda b: b.add_many(form)),

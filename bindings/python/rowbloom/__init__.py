@@ -376,8 +376,10 @@ def _keys(rows, qualifiers):
         if qualifiers is PREFIX:
             keys[:, 3] = numpy.uint64(c_size_t(-1).value)
         elif has_each:
-            keys[:, 2], keys[:, 3], more = _columns(
-                numpy, numpy.asarray(qualifiers))
+            keys[:, 2], keys[:, 3], more = (
+                _columns(numpy, qualifiers)
+                if hasattr(qualifiers, "__array_interface__")
+                else _joined(qualifiers))
             kept = kept, more
         return c_void_p(keys.ctypes.data), len(keys), (keys, kept)
     keys = array.array("Q", bytes(32 * len(rows)))
@@ -581,7 +583,8 @@ def _read_to(read, at, to, count):
 
 class ReadGroup:
     """Lets the reads of its readers run at once, up to `limit`, each in a
-    thread, when calls of many keys need many."""
+    thread, when calls of many keys need many. Its sources may not ask its
+    readers: their reads could wait for each other."""
 
     def __init__(self, limit: int) -> None:
         self._pool = ThreadPoolExecutor(limit)
