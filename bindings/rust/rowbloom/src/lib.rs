@@ -293,10 +293,19 @@ impl<'a> Filter<'a> {
     }
 }
 
+/// Runs a callback, out of which no panic may reach C.
+fn caught<T>(callback: impl FnOnce() -> T) -> std::result::Result<T, ()> {
+    catch_unwind(AssertUnwindSafe(callback)).map_err(|carried| {
+        // Dropping what it carries may panic, too. That one's is leaked.
+        let dropped = catch_unwind(AssertUnwindSafe(|| drop(carried)));
+        dropped.unwrap_or_else(std::mem::forget)
+    })
+}
+
 /// Runs a callback. Its error, or its panic, becomes one of the library's.
 fn guarded(error: *mut sys::rowbloom_error, callback: impl FnOnce() -> Result<()>) -> i32 {
-    let result = catch_unwind(AssertUnwindSafe(callback))
-        .unwrap_or_else(|_| Err(Error::new(Code::Internal, "a callback panicked")));
+    let result = caught(callback)
+        .unwrap_or_else(|()| Err(Error::new(Code::Internal, "a callback panicked")));
     let failed = match result {
         Ok(()) => return sys::ROWBLOOM_OK,
         Err(failed) => failed,
@@ -580,7 +589,8 @@ impl<S> Read<'_, S> {
 type ReadMany<S> = dyn Fn(&mut [Read<'_, S>]) + Send + Sync;
 
 /// Makes the reads of its readers' sources at once, when
-/// [`BlockReader::may_contain_many`] needs many.
+/// [`BlockReader::may_contain_many`] needs many. These sources may not ask its
+/// readers: their reads could wait for each other.
 pub struct ReadGroup<S>(Arc<Box<ReadMany<S>>>);
 
 impl<S: Source> ReadGroup<S> {
@@ -599,8 +609,8 @@ impl<S: Source> ReadGroup<S> {
                     None => return,
                 };
                 let (source, offset) = (read.source, read.offset());
-                let result = catch_unwind(AssertUnwindSafe(|| source.read(offset, read.to())));
-                read.finish(result.unwrap_or_else(|_| Err(Error::new(Code::Internal, ""))));
+                let result = caught(|| source.read(offset, read.to()));
+                read.finish(result.unwrap_or_else(|()| Err(Error::new(Code::Internal, ""))));
             };
             std::thread::scope(|scope| {
                 for _ in 1..count {
@@ -628,7 +638,7 @@ unsafe extern "C" fn read_many<S: Source>(
         .collect();
     let read_many = &*context.cast::<Box<ReadMany<S>>>();
     // Reads that did not end before a panic have failed.
-    let _ = catch_unwind(AssertUnwindSafe(|| read_many(&mut all)));
+    let _ = caught(|| read_many(&mut all));
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -1147,6 +1157,7 @@ impl ConcurrentFilter {
     pub fn may_contain(&self, key: Key<'_>) -> bool {
         with_key!(sys::rowbloom_memfilter_may_contain, self.0 .0, key)
     }
+    /// For [`MemFilter::load`], to which one thread adds.
     pub fn save(&self) -> Result<Vec<u8>> {
         save(&self.0)
     }

@@ -101,6 +101,16 @@ fn a_sink_that_fails_or_panics_fails_the_block() {
     let writer = BlockWriter::new("", |_: &[u8]| panic!("a broken sink")).unwrap();
     let error = writer.finish().err().unwrap();
     assert_eq!(error, Error::new(Code::Internal, "a callback panicked"));
+    // Dropping what the panic carries would panic again.
+    struct Bomb;
+    impl Drop for Bomb {
+        fn drop(&mut self) {
+            std::panic::resume_unwind(Box::new(()));
+        }
+    }
+    let writer = BlockWriter::new("", |_: &[u8]| std::panic::panic_any(Bomb)).unwrap();
+    let error = writer.finish().err().unwrap();
+    assert_eq!(error, Error::new(Code::Internal, "a callback panicked"));
     let long = "x".repeat(5000);
     let writer =
         BlockWriter::new("", |_: &[u8]| Err(Error::new(Code::Unknown, long.clone()))).unwrap();
