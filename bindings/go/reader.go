@@ -33,7 +33,8 @@ type Load struct {
 }
 
 // ReadGroup lets the reads of its readers run at once, each in a goroutine, when
-// MayContainMany needs many.
+// MayContainMany needs many. Its sources may not ask its readers: their reads
+// could wait for each other.
 type ReadGroup struct {
 	handle cgo.Handle
 	limit  chan struct{}
@@ -68,7 +69,7 @@ type BlockReader struct {
 // and Group leave them out.
 type ReaderOptions struct {
 	Name              string // For messages, usually a path.
-	Offset, SizeBytes uint64 // Of the block.
+	Offset, SizeBytes uint64 // Of the block; 0 bytes are an SST without a filter.
 	Options           string // Those of rowbloom_reader_open in rowbloom/c.h.
 	Cache             *Cache
 	Stats             *Stats
@@ -81,11 +82,15 @@ func OpenBlock(source io.ReaderAt, size uint64, options ReaderOptions) (*BlockRe
 	if source == nil {
 		return nil, &Error{InvalidArgument, "the source is nil"}
 	}
-	cName, err := text(options.Name)
-	if err != nil {
-		return nil, err
+	var cName *C.char
+	if options.Name != "" {
+		name, err := text(options.Name)
+		if err != nil {
+			return nil, err
+		}
+		defer free(name)
+		cName = name
 	}
-	defer free(cName)
 	var cache *C.rowbloom_cache
 	if options.Cache != nil {
 		if cache = options.Cache.handle; cache == nil {
@@ -105,7 +110,7 @@ func OpenBlock(source io.ReaderAt, size uint64, options ReaderOptions) (*BlockRe
 		}
 	}
 	r := &BlockReader{source: cgo.NewHandle(source)}
-	_, err = made(options.Options, r, func(text *C.char, e *C.rowbloom_error) C.rowbloom_code {
+	_, err := made(options.Options, r, func(text *C.char, e *C.rowbloom_error) C.rowbloom_code {
 		return C.rowbloom_go_reader_open(C.uintptr_t(r.source), C.uintptr_t(group),
 			C.uint64_t(size), cName, C.uint64_t(options.Offset),
 			C.uint64_t(options.SizeBytes), text, cache, stats, &r.handle, e)

@@ -124,6 +124,8 @@ func TestErrorsOfCallbacks(t *testing.T) {
 	}
 	_, err := OpenBlock(bytes.NewReader(nil), 1000, ReaderOptions{SizeBytes: 1000})
 	expectError(t, err, Unknown, "EOF")
+	_, err = OpenBlock(bytes.NewReader(nil), 1000, ReaderOptions{})
+	expectError(t, err, NotFound, "source: ")
 }
 
 type panickingError struct{}
