@@ -20,6 +20,7 @@ import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.CompletionStage;
 import java.util.function.Function;
 
@@ -202,10 +203,10 @@ public final class BlockReader extends NativeObject {
    * @param keyCodec empty for a block without one
    * @param filterSpec the family and its bits
    * @param writer what wrote it
-   * @param firstRow of all cells
-   * @param firstQualifier of all cells
-   * @param lastRow of all cells
-   * @param lastQualifier of all cells
+   * @param firstRow of the filter keys: with a key codec a prefix of the first row
+   * @param firstQualifier of the same key
+   * @param lastRow of the filter keys
+   * @param lastQualifier of the same key
    */
   public record Properties(
       long cells,
@@ -488,12 +489,20 @@ public final class BlockReader extends NativeObject {
     if (asked.load() == null) {
       return CompletableFuture.completedFuture(asked.answer() != Answer.NO);
     }
-    return read.apply(asked.load())
+    CompletionStage<ByteBuffer> loading;
+    try {
+      loading = Objects.requireNonNull(read.apply(asked.load()), "no stage");
+    } catch (RuntimeException e) {
+      loading = CompletableFuture.failedFuture(e);
+    }
+    return loading
         .handle(
-            (bytes, failure) ->
-                failure == null
-                    ? offer(asked.load(), bytes, key)
-                    : offerFailure(asked.load(), failure, key))
+            (bytes, failure) -> {
+              if (bytes != null) return offer(asked.load(), bytes, key);
+              Throwable cause = failure instanceof CompletionException ? failure.getCause() : failure;
+              return offerFailure(
+                  asked.load(), cause == null ? new NullPointerException("no bytes") : cause, key);
+            })
         .thenApply(answer -> answer != Answer.NO)
         .toCompletableFuture();
   }

@@ -33,7 +33,18 @@ public final class BlockWriter extends NativeObject {
   private static final MemorySegment APPEND =
       Native.callback(MethodHandles.lookup(), "append", JAVA_INT, ADDRESS, ADDRESS, SIZE, ADDRESS);
 
-  private final long sink;
+  private final Sink sink;
+
+  /** The caller's, and what it threw first, in add() or finish(). */
+  private static final class Sink {
+    final OutputStream stream;
+    final long number = Native.Held.add(this);
+    Throwable thrown;
+
+    Sink(OutputStream stream) {
+      this.stream = Objects.requireNonNull(stream);
+    }
+  }
 
   /**
    * The two sizes that the caller keeps with the SST, and counts.
@@ -52,7 +63,7 @@ public final class BlockWriter extends NativeObject {
    * @param sink takes the block, in the thread that calls the writer; it is not closed
    */
   public BlockWriter(String options, OutputStream sink) {
-    this(options, Native.Held.add(Objects.requireNonNull(sink)), null);
+    this(options, new Sink(sink), null);
   }
 
   /**
@@ -64,32 +75,38 @@ public final class BlockWriter extends NativeObject {
    * @param cache that of the reader
    */
   public BlockWriter(String options, OutputStream sink, Cache cache) {
-    this(options, Native.Held.add(Objects.requireNonNull(sink)), Objects.requireNonNull(cache));
+    this(options, new Sink(sink), Objects.requireNonNull(cache));
   }
 
-  private BlockWriter(String options, long sink, Cache cache) {
+  private BlockWriter(String options, Sink sink, Cache cache) {
     super(FREE, make(options, sink, cache));
     this.sink = sink;
   }
 
-  private static long make(String options, long sink, Cache cache) {
+  private static long make(String options, Sink sink, Cache cache) {
     try {
       return cache == null
-          ? Native.make(NEW, options, APPEND, sink)
-          : Native.make(NEW_WARM, options, APPEND, sink, cache.handle);
+          ? Native.make(NEW, options, APPEND, sink.number)
+          : Native.make(NEW_WARM, options, APPEND, sink.number, cache.handle);
     } catch (Throwable e) {
-      Native.Held.remove(sink);
+      Native.Held.remove(sink.number);
       throw e;
     }
   }
 
   private static int append(
-      MemorySegment sink, MemorySegment bytes, long size, MemorySegment error) {
+      MemorySegment context, MemorySegment bytes, long size, MemorySegment error) {
     return Native.guarded(
         error,
-        () ->
-            ((OutputStream) Native.Held.get(sink))
-                .write(bytes.reinterpret(size).toArray(JAVA_BYTE)));
+        () -> {
+          Sink sink = (Sink) Native.Held.get(context);
+          try {
+            sink.stream.write(bytes.reinterpret(size).toArray(JAVA_BYTE));
+          } catch (Throwable e) {
+            if (sink.thrown == null) sink.thrown = e;
+            throw e;
+          }
+        });
   }
 
   /**
@@ -125,6 +142,10 @@ public final class BlockWriter extends NativeObject {
           info.getAtIndex(JAVA_LONG, 1),
           info.getAtIndex(JAVA_LONG, 2),
           info.getAtIndex(JAVA_LONG, 3));
+    } catch (RowbloomException e) {
+      throw sink.thrown == null || e.getCause() != null
+          ? e
+          : new RowbloomException(e.code(), e.getMessage(), sink.thrown);
     }
   }
 
@@ -132,6 +153,6 @@ public final class BlockWriter extends NativeObject {
   @Override
   public void close() {
     super.close();
-    Native.Held.remove(sink);
+    Native.Held.remove(sink.number);
   }
 }

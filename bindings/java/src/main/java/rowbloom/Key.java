@@ -133,10 +133,10 @@ public final class Key {
     return row.byteSize();
   }
 
-  /** The keys as C has them; those of the heap are copied. */
+  /** The keys as C has them, copied: another thread may close the arena of a segment meanwhile. */
   static MemorySegment list(Key[] keys, Arena arena) {
     long bytes = 0;
-    for (Key key : keys) bytes += heapBytes(key.row) + heapBytes(key.qualifier);
+    for (Key key : keys) bytes += key.row.byteSize() + key.qualifier.byteSize();
     MemorySegment list = arena.allocate(32L * keys.length + 1, 8);
     MemorySegment copies = arena.allocate(bytes + 1);
     long at = 0;
@@ -147,10 +147,6 @@ public final class Key {
     return list;
   }
 
-  private static long heapBytes(MemorySegment bytes) {
-    return bytes.isNative() ? 0 : bytes.byteSize();
-  }
-
   /** Sets a pointer and a size, and returns where the next bytes are copied to. */
   private static long put(
       MemorySegment list,
@@ -159,14 +155,11 @@ public final class Key {
       long size,
       MemorySegment copies,
       long at) {
-    MemorySegment where = bytes;
-    if (!bytes.isNative()) {
-      where = copies.asSlice(at, bytes.byteSize()).copyFrom(bytes);
-      at += bytes.byteSize();
-    }
-    list.set(ADDRESS, place, where);
+    boolean isNull = bytes.isNative() && bytes.address() == 0;
+    MemorySegment copy = copies.asSlice(at, bytes.byteSize()).copyFrom(bytes);
+    list.set(ADDRESS, place, isNull ? MemorySegment.NULL : copy);
     list.set(SIZE, place + 8, size);
-    return at;
+    return at + bytes.byteSize();
   }
 
   /** Passes a key to a function of a handle and a key. */

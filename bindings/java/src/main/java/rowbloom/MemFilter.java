@@ -66,6 +66,7 @@ public final class MemFilter extends NativeObject {
       MemorySegment qualifier = scratch.copy(key.qualifier);
       MemorySegment added = scratch.take(1);
       MemorySegment error = scratch.take(Native.ERROR_BYTES);
+      scratch.thrown = null;
       int code =
           (int)
               ADD.invokeExact(

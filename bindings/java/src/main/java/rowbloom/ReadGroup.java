@@ -8,18 +8,24 @@ import static rowbloom.Native.SIZE;
 
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandles;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
 
 /**
- * Lets the reads of its readers run at once, each in a virtual thread, when {@link
- * BlockReader#mayContainMany} needs many. It is closed after them.
+ * Lets the reads of its readers run at once, each in a thread, when {@link
+ * BlockReader#mayContainMany} needs many. It is closed after them. Its sources may not ask its
+ * readers: their reads could wait for each other.
  */
 public final class ReadGroup implements AutoCloseable {
   static final MemorySegment READ_MANY =
       Native.callback(MethodHandles.lookup(), "readMany", null, ADDRESS, ADDRESS, SIZE);
   private static final long READ_BYTES = 40; // rowbloom_read: context, offset, to, size, code.
 
-  private final Semaphore underWay;
+  // Platform threads: a virtual one that waits in a call of C keeps its carrier, so that those for
+  // the reads might never run.
+  private final ThreadPoolExecutor threads;
   long number;
 
   /**
@@ -32,7 +38,19 @@ public final class ReadGroup implements AutoCloseable {
       throw new RowbloomException(
           Code.INVALID_ARGUMENT, limit + " reads at once are less than 1", null);
     }
-    underWay = new Semaphore(limit);
+    threads =
+        new ThreadPoolExecutor(
+            limit,
+            limit,
+            1,
+            TimeUnit.SECONDS,
+            new LinkedBlockingQueue<>(),
+            run -> {
+              Thread thread = new Thread(run, "rowbloom-read");
+              thread.setDaemon(true);
+              return thread;
+            });
+    threads.allowCoreThreadTimeOut(true);
     number = Native.Held.add(this);
   }
 
@@ -51,28 +69,21 @@ public final class ReadGroup implements AutoCloseable {
     try {
       for (; started < count; ++started) {
         MemorySegment read = reads.asSlice(READ_BYTES * started, READ_BYTES);
-        underWay.acquireUninterruptibly();
-        try {
-          Thread.startVirtualThread(
-              () -> {
-                try {
-                  int code =
-                      BlockReader.read(
-                          read.get(ADDRESS, 0),
-                          read.get(SIZE, 8),
-                          read.get(ADDRESS, 16),
-                          read.get(SIZE, 24),
-                          null);
-                  read.set(JAVA_INT, 32, code);
-                } finally {
-                  underWay.release();
-                  done.release();
-                }
-              });
-        } catch (Throwable e) {
-          underWay.release();
-          throw e;
-        }
+        threads.execute(
+            () -> {
+              try {
+                int code =
+                    BlockReader.read(
+                        read.get(ADDRESS, 0),
+                        read.get(SIZE, 8),
+                        read.get(ADDRESS, 16),
+                        read.get(SIZE, 24),
+                        null);
+                read.set(JAVA_INT, 32, code);
+              } finally {
+                done.release();
+              }
+            });
       }
     } finally {
       done.acquireUninterruptibly(started);
@@ -82,6 +93,7 @@ public final class ReadGroup implements AutoCloseable {
   /** Lets it go. */
   @Override
   public void close() {
+    threads.shutdown();
     Native.Held.remove(number);
     number = 0;
   }

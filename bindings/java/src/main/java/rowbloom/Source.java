@@ -24,7 +24,9 @@ public interface Source {
   void read(long offset, ByteBuffer to) throws IOException;
 
   /**
-   * Reads from a file.
+   * Reads from a file. An interrupt of a thread that reads closes the channel, and every later load
+   * fails until the file is opened anew: lookups answer "maybe". Threads that may be interrupted
+   * read by a source of their own.
    *
    * @param channel stays open as long as the readers
    * @return the source

@@ -25,7 +25,10 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import rowbloom.BlockReader.Answer;
@@ -170,6 +173,13 @@ class RowbloomTest {
       writer.finish();
     }
     assertArrayEquals(block("", List.of(keys)), sink.toByteArray());
+    Key freed;
+    try (Arena arena = Arena.ofShared()) {
+      freed = Key.row(arena.allocateFrom("gone"));
+    }
+    try (FilterBuilder builder = new FilterBuilder("compact")) {
+      assertThrows(IllegalStateException.class, () -> builder.addMany(freed));
+    }
   }
 
   @Test
@@ -307,6 +317,11 @@ class RowbloomTest {
       try (BlockWriter writer = new BlockWriter("", sink)) {
         assertSame(c.thrown, thrown(c.code, c.message, writer::finish).getCause());
       }
+      // It throws while cells are added.
+      try (BlockWriter writer = new BlockWriter("chunk_size_bytes=256", sink)) {
+        for (int i = 0; i < ROWS; ++i) writer.add(row(i));
+        assertSame(c.thrown, thrown(c.code, c.message, writer::finish).getCause());
+      }
     }
     thrown(
         Code.UNKNOWN,
@@ -317,6 +332,10 @@ class RowbloomTest {
       source.failure = full;
       assertTrue(reader.mayContain(row(1)));
       assertEquals(1, reader.get(Counter.LOAD_ERRORS));
+      try (MemFilter filter = new MemFilter("")) {
+        Runnable add = () -> filter.add(Key.prefix(rowBytes(0)));
+        assertNull(thrown(Code.INVALID_ARGUMENT, "a prefix", add).getCause());
+      }
       assertSame(full, thrown(Code.UNKNOWN, "java.io.IOException", reader::verify).getCause());
     }
   }
@@ -501,6 +520,29 @@ class RowbloomTest {
     thrown(Code.INVALID_ARGUMENT, "0 reads at once", () -> new ReadGroup(0));
   }
 
+  /** Which keep their carrier while they wait in a call of C. */
+  @Test
+  void virtualThreadsMayWaitForAGroup() throws InterruptedException {
+    byte[] file = evenRows();
+    int count = Runtime.getRuntime().availableProcessors();
+    CountDownLatch all = new CountDownLatch(count);
+    CountDownLatch done = new CountDownLatch(count);
+    try (ReadGroup group = new ReadGroup(2)) {
+      for (int i = 0; i < count; ++i) {
+        Thread.startVirtualThread(
+            () -> {
+              Options options = new Options().text("always_load=true").group(group);
+              try (BlockReader reader = new Bytes(file).open(options)) {
+                all.countDown();
+                while (all.getCount() > 0) Thread.onSpinWait();
+                if (!reader.mayContain(row(1))) done.countDown();
+              }
+            });
+      }
+      assertTrue(done.await(60, TimeUnit.SECONDS));
+    }
+  }
+
   @Test
   void futuresAnswerAfterTheirRead() {
     byte[] file = evenRows();
@@ -518,6 +560,19 @@ class RowbloomTest {
                   row(7001), l -> CompletableFuture.failedFuture(new IOException("EIO")))
               .join());
       assertEquals(1, reader.get(Counter.LOAD_ERRORS));
+    }
+    List<Function<BlockReader.Load, CompletableFuture<ByteBuffer>>> wrong =
+        List.of(
+            l -> null,
+            l -> CompletableFuture.completedFuture(null),
+            l -> {
+              throw new IllegalStateException();
+            });
+    for (var read : wrong) {
+      try (BlockReader reader = new Bytes(file).open(new Options().text("always_load=true"))) {
+        assertTrue(reader.mayContainAsync(row(1), read).join());
+        assertEquals(1, reader.get(Counter.LOAD_ERRORS));
+      }
     }
   }
 
