@@ -145,7 +145,7 @@ absl::Status VerifyUnits(const FilterDescriptor& descriptor,
 // building it again. The first steps are a filter of their own; each further
 // step adds bytes and removes false positives. The steps of compact are its
 // planes, of one fingerprint bit each: each halves the rate (the last by less,
-// if not all segments have that plane). A filter whose family has no such
+// if not all stripes have that plane). A filter whose family has no such
 // steps, or whose descriptor its family refuses, is one step; always_maybe has
 // none.
 //

@@ -21,7 +21,7 @@ namespace rowbloom {
 // in a FilterView, they fill one cache line.
 struct FilterState {
   // Set by the family:
-  uint64_t slot_count = 0;  // Lines or segments.
+  uint64_t slot_count = 0;  // Lines, or homes of layer 0.
   uint64_t parameter = 0;
   const char* metadata = nullptr;  // Within the first unit.
   // The loaded units and their number.

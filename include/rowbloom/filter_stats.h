@@ -83,8 +83,8 @@ struct FilterStatsSnapshot {
   // filters themselves. It is an estimate: it assumes that absent keys are as
   // common among the unloaded lookups as among the other positives.
   double observed_filter_fpr() const;
-  // One `name value` line for each counter, and two for each level of prefixes
-  // that was asked.
+  // One `name value` line for each counter, and two for each key level that was
+  // asked.
   std::string ToString() const;
 };
 

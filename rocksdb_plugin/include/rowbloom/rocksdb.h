@@ -158,8 +158,7 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 // dropped in silence; and if the loaded RocksDB is of another release.
 //
 // If `warnings` is given, it is replaced by a sentence for each combination
-// that makes reads slow or fail and loses nothing, with its remedy. There are
-// four:
+// that makes reads slow or fail and loses nothing, with its remedy:
 // - Block based tables without any filter policy. RocksDB also drops, without
 //   an error, a policy whose name it does not know.
 // - Unpartitioned filters, also RocksDB's own, are in the block cache, which

@@ -7,7 +7,7 @@
 //   if (!filters.ok()) return filters.status();
 //   leveldb::Options options;
 //   options.filter_policy = filters->get();  // Must outlive the database.
-//   options.block_size = 16 << 10;           // See "Size" below.
+//   options.block_size = 64 << 10;           // See "Size" below.
 //
 // Link rowbloom::leveldb. The policy is immutable and thread-safe; nothing
 // throws. Lookups allocate nothing unless the filter is damaged.

@@ -39,7 +39,8 @@ struct FilterPlaceCost {
   uint64_t block_cache_bytes = 0;
   GetCost cost;
   // Instructions of a get, without those of the kernel, as counted in RocksDB
-  // 7.8 (filter_place.cc). 5000 take a microsecond of the cost.
+  // 7.8 (bench/README.md, reads_bench places). 5000 take a microsecond of the
+  // cost.
   double instructions = 0;
 };
 
