@@ -6,10 +6,12 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <map>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "absl/strings/str_cat.h"
@@ -196,6 +198,18 @@ std::string HtmlPage(const Json& document) {
       title, "</h1>\n", Section(fields),
       "<script type=\"application/json\" id=\"document\">\n", json,
       "\n</script>\n</body>\n</html>\n");
+}
+
+absl::Status CheckHtmlPath(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) return absl::OkStatus();
+  constexpr std::string_view kBegin = "<!DOCTYPE html>";
+  std::string begin(kBegin.size(), '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(begin.size()));
+  if (file.gcount() == 0 || begin == kBegin) return absl::OkStatus();
+  return absl::AlreadyExistsError(absl::StrCat(
+      EscapeControls(path), " is a file, but no page: name another one"));
 }
 
 absl::Status WriteHtmlPage(const Json& document, const std::string& path) {

@@ -17,6 +17,9 @@ namespace rowbloom::tools {
 // script element "document" holds the document itself.
 std::string HtmlPage(const Json& document);
 
+// An error if `path` is a file that is there and no such page: a forgotten file
+// name is the next argument, an SST for example.
+absl::Status CheckHtmlPath(const std::string& path);
 // Writes the page to `path`. The error names it.
 absl::Status WriteHtmlPage(const Json& document, const std::string& path);
 

@@ -144,7 +144,10 @@ void AddReportForm(CLI::App* verb, const std::string& format,
                    ReportForm* form) {
   verb->add_flag("--json", form->json, "Print JSON (" + format + ")");
   verb->add_option("--html", form->html,
-                   "Also write a page for a browser to this file");
+                   "Also write a page for a browser to this file")
+      ->check([](const std::string& path) {
+        return std::string(CheckHtmlPath(path).message());
+      });
 }
 
 int PrintForm(const ReportForm& form, const std::string& format,
