@@ -403,6 +403,12 @@ bool IsWithin(const fs::path& path, const fs::path& directory) {
 // if the new files would be among them.
 std::vector<RebuildFile> NamedFiles(const RebuildArguments& arguments) {
   std::vector<RebuildFile> files;
+  for (const std::string& path : arguments.paths) {
+    if (IsRedisPath(path)) {
+      throw CLI::ValidationError(
+          "IN OUT", EscapeControls(ShownPath(path)) + " is no HFile");
+    }
+  }
   if (arguments.into.empty()) {
     if (arguments.paths.size() != 2) {
       throw CLI::ValidationError(

@@ -211,7 +211,7 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
 
   ProgressLine progress;
   for (size_t i = 0; i < targets.size(); ++i) {
-    progress.Show(i, targets.size(), targets[i].path);
+    progress.Show(i, targets.size(), ShownPath(targets[i].path));
     int file_exit_code = kExitOk;
     std::optional<Json> entry = AskFile(report, targets[i], &file_exit_code);
     progress.Clear();
