@@ -13,6 +13,10 @@
 namespace rowbloom::tools {
 namespace {
 
+// Groups of options.
+constexpr char kTree[] = "A tree";
+constexpr char kCache[] = "A block cache of the tree";
+
 // Adds the options of one filter; the first three are also those of a tree.
 void AddFilterOptions(CLI::App* verb, PlanArguments* arguments) {
   AddList(verb, "--keys", &arguments->keys,
@@ -36,7 +40,6 @@ void AddFilterOptions(CLI::App* verb, PlanArguments* arguments) {
 
 // Adds the options of a tree, which all need --tree or --runs.
 void AddTreeOptions(CLI::App* verb, PlanArguments* arguments) {
-  constexpr char kTree[] = "A tree";
   TreeShape& shape = arguments->shape;
   CLI::Option* tree =
       verb->add_option("--tree", arguments->tree,
@@ -81,7 +84,6 @@ void AddTreeOptions(CLI::App* verb, PlanArguments* arguments) {
 
 // Adds the options of the block cache of a tree; all need the first.
 void AddCacheOptions(CLI::App* verb, GetCostOptions* get) {
-  constexpr char kCache[] = "A block cache of the tree";
   CLI::Option* cache =
       verb->add_option("--cache_bytes", get->cache_bytes,
                        "Its capacity; the plan finds the bits per key")
@@ -111,7 +113,8 @@ void CheckCombination(const CLI::App& verb, bool is_tree) {
   for (const CLI::Option* option : verb.get_options()) {
     if (option->count() == 0) continue;
     const std::string name = option->get_name();
-    const bool of_tree = option->get_group() != "Options";
+    const std::string& group = option->get_group();
+    const bool of_tree = group == kTree || group == kCache;
     const bool of_filter = name == "--target_fpr" || name == "--probes";
     if (of_tree && !is_tree) {
       throw CLI::ValidationError(name, "needs a tree: --tree or --runs");
