@@ -350,10 +350,10 @@ def memory_cache(result, pages):
              for kind in ("hit", "first_load")}
     yield ("Plan for 1.1 times the capacity and {} MiB, or {} MiB two "
            "seconds after `SetCapacity` to an eighth. Of 125 MiB in huge pages "
-           "hits are {:.1f} to {:.1f} times as fast, first loads "
+           "hits are {:.1f} to {:.1f} times as fast, first loads {:.1f} to "
            "{:.1f}.".format(
                *(math.ceil(mib) for mib in beyond.values()),
-               *sorted(gains["hit"]), min(gains["first_load"])))
+               *sorted(gains["hit"]), *sorted(gains["first_load"])))
 
 
 @section("Memory of open readers", "memory_readers")

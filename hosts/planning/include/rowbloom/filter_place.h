@@ -7,7 +7,7 @@
 //   options.cache_bytes = uint64_t{4} << 30;  // For cache, filters, indexes.
 //   auto places = CompareFilterPlaces(runs, filters, options);
 //   const FilterPlaceCost& best = CheapestPlace(*places);
-//   FilterPlaceOptions(best);  // "partition_filters=false;..."
+//   FilterPlaceOptions(best.place);  // "partition_filters=false;..."
 //
 // Counts are for each get; sizes are bytes. Values and arithmetic: any thread.
 
