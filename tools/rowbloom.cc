@@ -5,15 +5,15 @@
 // and advises on those of a database, of HFiles and of a sample of keys. See
 // rowbloom.1.
 
-#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "CLI/CLI.hpp"
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_join.h"
 #include "rowbloom/version.h"
 #include "tools/platform/platform.h"
 #include "tools/text/arguments.h"
@@ -45,18 +45,30 @@ int Run(int argc, char** argv) {
   tools::AddAdvise(&app, &exit_code);
   tools::AddRefresh(&app, &exit_code);
   tools::AddRebuild(&app, &exit_code);
+  // A variable of the shell that is not set is no value.
+  for (CLI::App* verb : app.get_subcommands(nullptr)) {
+    for (CLI::Option* option : verb->get_options()) {
+      if (option->get_positional() || option->get_type_size() == 0) continue;
+      option->check([](const std::string& value) {
+        return value.empty() ? std::string("has an empty value") : "";
+      });
+    }
+  }
 
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    // CLI11 names unknown arguments in reverse order, and not at all if one is
-    // in the place of a verb.
-    std::vector<std::string> extras = app.remaining(/*recurse=*/true);
+    // CLI11 names no unknown arguments if one is in the place of a verb.
+    const std::vector<std::string> extras = app.remaining(/*recurse=*/true);
     const auto code = static_cast<CLI::ExitCodes>(error.get_exit_code());
     if (!extras.empty() && (code == CLI::ExitCodes::ExtrasError ||
                             code == CLI::ExitCodes::RequiredError)) {
-      std::reverse(extras.begin(), extras.end());
-      app.exit(CLI::ExtrasError(std::move(extras)));
+      app.exit(CLI::ParseError(
+          absl::StrCat(extras.size() > 1
+                           ? "The following arguments were not expected: "
+                           : "The following argument was not expected: ",
+                       absl::StrJoin(extras, " ")),
+          CLI::ExitCodes::ExtrasError));
       return tools::kExitUsage;
     }
     // CLI11 has codes of its own for usage errors; 0 is --help.

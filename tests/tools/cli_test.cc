@@ -153,6 +153,84 @@ TEST_F(CliTest, ManPageNamesEveryVerbAndOption) {
   EXPECT_GT(options, 40U);
 }
 
+TEST_F(CliTest, ExamplesOfTheManPageHaveOptionsThatAreThere) {
+  std::string page = ReadFile(ROWBLOOM_MAN_PAGE);
+  page = page.substr(page.find(".SH EXAMPLES"));
+  size_t options = 0;
+  std::istringstream lines(page);
+  for (std::string line; std::getline(lines, line);) {
+    if (line.rfind("rowbloom ", 0) != 0) continue;
+    const std::vector<std::string> words = SplitWords(line);
+    const std::string help = Run(words[1] + " --help").out;
+    if (help.empty()) continue;  // A part that was not built.
+    for (std::string word : words) {
+      if (word.rfind("\\-\\-", 0) != 0) continue;
+      ++options;
+      EXPECT_THAT(help, HasSubstr("--" + word.substr(4))) << line;
+    }
+  }
+  EXPECT_GT(options, 10U);
+}
+
+TEST_F(CliTest, AnEmptyValueIsNotOneThatWasLeftOut) {
+  const std::vector<std::vector<std::string>> lines = {
+      {"lookup", "row.filter", "--rows", ""},
+      {"inspect", "row.filter", "--html", ""},
+      {"advise", "reads", "--gets", ""},
+      {"advise", "reads", "--key_codec", ""},
+      {"plan", "--keys", "10", "--target_fpr", ""},
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+      {"refresh", "reads", "--filter_policy", ""},
+#endif
+#ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
+      {"rebuild", "--into", "", "in", "out"},
+#endif
+  };
+  for (const std::vector<std::string>& line : lines) {
+    const ToolResult result = RunArguments(line);
+    EXPECT_EQ(result.exit_code, 2) << line[0];
+    EXPECT_THAT(result.err, HasSubstr("--")) << line[0];
+  }
+  EXPECT_EQ(RunArguments({"lookup", "row.filter", ""}).exit_code, 0);
+}
+
+TEST_F(CliTest, NanIsNoNumber) {
+  for (const std::string line :
+       {"advise row.filter --missing_share", "advise row.filter --column_share",
+#ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+        "refresh reads --filter_policy rowbloom:10 --min_gain",
+#endif
+        "plan --keys 1000 --bits_per_key"}) {
+    EXPECT_EQ(Run(line + " nan").exit_code, 2) << line;
+  }
+}
+
+TEST_F(CliTest, LinesOfKeysEndWithLfOrCrLf) {
+  std::vector<std::string> advice;
+  for (const std::string end : {"\n", "\r\n"}) {
+    std::string keys;
+    for (int i = 100; i < 400; ++i) keys += std::to_string(i) + end;
+    WriteFile(InputPath("some.keys"), keys);
+    advice.push_back(Run("advise some.keys --key_codec fixed:1,-rest").out);
+    EXPECT_THAT(advice.back(), Not(IsEmpty()));
+  }
+  EXPECT_EQ(advice[0], advice[1]);
+  WriteFile(InputPath("some.keys"), "1\n\n2\n");
+  EXPECT_THAT(Run("advise some.keys --key_codec fixed:1,-rest"),
+              Exits(2, _, HasSubstr("line 2 has no key")));
+}
+
+TEST_F(CliTest, APasswordOfAUrlIsNotPrinted) {
+  const std::string url = "redis://:secret@127.0.0.1:1/f";
+  for (const std::string line :
+       {"inspect ", "verify --json ", "rebuild out ", "rebuild --json out ",
+        "rebuild --into out "}) {
+    const ToolResult result = Run(line + url + " " + url);
+    EXPECT_EQ(result.exit_code, 2) << line;
+    EXPECT_THAT(result.out + result.err, Not(HasSubstr("secret"))) << line;
+  }
+}
+
 TEST_F(CliTest, VersionIsPrintedAndAVerbIsRequired) {
   EXPECT_THAT(Run(""),
               Exits(2, IsEmpty(), HasSubstr("A subcommand is required")));
@@ -244,6 +322,12 @@ TEST_F(CliTest, PagesThatCannotBeWrittenAreAnError) {
               Exits(2, HasSubstr("row.filter"),
                     AllOf(HasSubstr("no/such/page.html"),
                           HasSubstr("No such file or directory"))));
+  // FILE was forgotten.
+  const std::string bytes = ReadFile(InputPath("row.filter"));
+  WriteFile(InputPath("copy.filter"), bytes);
+  EXPECT_THAT(Run("inspect --html copy.filter row.filter"),
+              Exits(2, _, HasSubstr("copy.filter is a file, but no page")));
+  EXPECT_EQ(ReadFile(InputPath("copy.filter")), bytes);
   EXPECT_THAT(Run("inspect row.filter --html /dev/full"),
               Exits(2, _, HasSubstr("No space left")));
 }

@@ -11,6 +11,7 @@
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_spec.h"
+#include "rowbloom/tree_shape.h"
 
 namespace rowbloom::tools {
 namespace {
@@ -229,7 +230,8 @@ absl::StatusOr<uint64_t> MemoryOf(const RocksDbTree& tree,
   now.place = FilterPlace::kTableReaders;
   const absl::StatusOr<Candidate> filters = Now(tree, now);
   if (!filters.ok()) return filters.status();
-  return options.cache_bytes +
+  // A cache without a limit has the largest number.
+  return std::min(options.cache_bytes, kMaxTreeKeys) +
          static_cast<uint64_t>(filters->cost.resident_bytes);
 }
 

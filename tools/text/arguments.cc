@@ -61,6 +61,15 @@ CLI::Validator ErrorRate() {
   return {check, ""};
 }
 
+CLI::Validator NotNan() {
+  const auto check = [](std::string& text) -> std::string {
+    double number = 0;
+    if (!absl::SimpleAtod(text, &number) || !std::isnan(number)) return "";
+    return "'" + EscapeControls(text) + "' is not a number";
+  };
+  return {check, ""};
+}
+
 std::string FromHex(const char* name, std::string_view hex) {
   if (hex.size() % 2 != 0) {
     throw CLI::ValidationError(
@@ -73,13 +82,24 @@ std::string FromHex(const char* name, std::string_view hex) {
   return absl::HexStringToBytes(std::string(hex));
 }
 
+bool ReadLine(std::istream& in, std::string* line) {
+  if (!std::getline(in, *line)) return false;
+  if (!line->empty() && line->back() == '\r') line->pop_back();
+  return true;
+}
+
 absl::StatusOr<std::vector<std::string>> ReadKeyLines(const char* name,
                                                       const std::string& path,
                                                       bool hex) {
   std::ifstream file(path, std::ios::binary);
   if (!file) return absl::UnavailableError(path + ": cannot be read");
   std::vector<std::string> keys;
-  for (std::string line; std::getline(file, line);) {
+  for (std::string line; ReadLine(file, &line);) {
+    if (line.empty()) {
+      throw CLI::ValidationError(name, EscapeControls(path) + ": line " +
+                                           std::to_string(keys.size() + 1) +
+                                           " has no key");
+    }
     keys.push_back(hex ? FromHex(name, line) : line);
   }
   if (file.bad()) return absl::UnavailableError(path + ": cannot be read");

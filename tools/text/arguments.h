@@ -7,6 +7,7 @@
 #ifndef ROWBLOOM_TOOLS_TEXT_ARGUMENTS_H_
 #define ROWBLOOM_TOOLS_TEXT_ARGUMENTS_H_
 
+#include <istream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -32,6 +33,8 @@ class HelpFormatter : public CLI::Formatter {
 CLI::Validator WholeNumber();
 // A rate between 0 and 1.
 CLI::Validator ErrorRate();
+// Refuses NaN, which CLI::Range() lets through.
+CLI::Validator NotNan();
 
 // An option that takes values with commas between them. Later words are of the
 // next argument.
@@ -53,6 +56,8 @@ T ValueOf(const char* option, absl::StatusOr<T> value) {
 // Throws CLI::ValidationError, which becomes a usage message about `name`.
 std::string FromHex(const char* name, std::string_view hex);
 
+// Reads a line without its end, LF or CR LF. False if there is none.
+bool ReadLine(std::istream& in, std::string* line);
 // The keys of a file, one on each line; `name` is the option that names it.
 absl::StatusOr<std::vector<std::string>> ReadKeyLines(const char* name,
                                                       const std::string& path,

@@ -58,6 +58,7 @@ void AddHFileOptions(CLI::App* verb, AdviseArguments* arguments) {
       ->check(CLI::Range(1, 32767));
   verb->add_option("--column_share", arguments->column_share,
                    "Share of gets of one column: says whether ROWCOL pays")
+      ->check(NotNan())
       ->check(CLI::Range(0.0, 1.0))
       ->group(kHFiles);
 }
@@ -125,6 +126,7 @@ void AddAdvise(CLI::App* app, int* exit_code) {
   verb->add_option("--missing_share", arguments->missing_share,
                    "Share of gets whose key is nowhere; by default as counted, "
                    "or 0.5")
+      ->check(NotNan())
       ->check(CLI::Range(0.0, 1.0));
   verb->add_flag("--hex", arguments->hex, "Keys are hexadecimal bytes");
   AddReportForm(verb, "rowbloom-advise", &arguments->form);

@@ -3,13 +3,27 @@
 // rowbloom advise on HFiles: the size of other filters over their cells, and
 // what gets would read, summed by column family.
 
+#include "rowbloom/hfile_writer.h"
 #include "tools/hbase/family_plans.h"
+#include "tools/text/arguments.h"
 #include "tools/verbs/advise.h"
 #include "tools/verbs/report.h"
 
 namespace rowbloom::tools {
 
 int AdviseHFiles(const AdviseArguments& arguments) {
+  // Before any cell is read.
+  for (const int64_t chunk_size : arguments.hfiles.chunk_sizes) {
+    for (const float rate : arguments.hfiles.error_rates) {
+      for (const BloomType type : {BloomType::kRow, BloomType::kRowCol}) {
+        HFileWriterOptions options;
+        options.bloom_type = type;
+        options.error_rate = rate;
+        options.chunk_size_bytes = chunk_size;
+        ValueOf("--chunk_size, --error_rate", PlanHFileFilter(options, 1));
+      }
+    }
+  }
   FamilyPlans families(
       arguments.missing_share.value_or(GetCostOptions().missing_share),
       arguments.column_share);

@@ -90,8 +90,7 @@ std::vector<LookupQuestion> ReadQuestions(const LookupArguments& arguments) {
   }
   std::vector<LookupQuestion> questions;
   std::istream& lines = arguments.rows == "-" ? std::cin : file;
-  for (std::string line; std::getline(lines, line);) {
-    if (!line.empty() && line.back() == '\r') line.pop_back();
+  for (std::string line; ReadLine(lines, &line);) {
     const size_t tab = line.find('\t');
     if (line.empty() || tab == 0) {
       fail("line " + std::to_string(questions.size() + 1) + " has no row");

@@ -72,9 +72,10 @@ std::vector<Request> RequestsOf(const PlanArguments& arguments) {
 absl::StatusOr<Json> StandardFields(const Request& request) {
   BloomSizeRequest asked = request.standard;
   if (request.bits_per_key.has_value()) {
-    // FilterChoices() refuses bits per key that are out of range.
+    // FilterChoices() refuses bits per key that are out of range, or NaN.
+    const double bits = *request.bits_per_key > 0 ? *request.bits_per_key : 0;
     asked.bit_count = static_cast<uint64_t>(
-        std::clamp(*request.bits_per_key, 0.0, 1e3) *
+        std::min(bits, 1e3) *
         std::min(static_cast<double>(*asked.key_count), 0x1p50));
   }
   const auto size = SolveBloomSize(asked);

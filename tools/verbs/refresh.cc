@@ -298,6 +298,7 @@ void AddRefresh(CLI::App* app, int* exit_code) {
   verb->add_option("--min_gain", arguments->min_gain,
                    "Keep filters that waste at most this share of reads more "
                    "than planned; 0.25 is about one bit per key")
+      ->check(NotNan())
       ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-refresh)");
