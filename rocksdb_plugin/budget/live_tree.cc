@@ -47,6 +47,7 @@ FileFilter FileFilter::Of(const rdb::TableProperties& properties) {
   filter.size_bytes = properties.filter_size;
   filter.raw_key_bytes = properties.raw_key_size;
   filter.raw_value_bytes = properties.raw_value_size;
+  filter.has_policy = !properties.filter_policy_name.empty();
   if (filter.size_bytes > 0) filter.key_count = properties.num_filter_entries;
   return filter;
 }
@@ -120,9 +121,15 @@ const LiveTree::Sums& LiveTree::UpToDateSums() const {
     run.bytes += estimate.bytes;
     sums.file_bytes += static_cast<double>(file.size_bytes);
     sums.keys += estimate.keys;
-    sums.bytes += file.planned_filter_bytes.has_value()
-                      ? static_cast<double>(*file.planned_filter_bytes)
-                      : estimate.bytes;
+    const bool is_planned = file.planned_filter_bytes.has_value();
+    const double bytes = is_planned
+                             ? static_cast<double>(*file.planned_filter_bytes)
+                             : estimate.bytes;
+    sums.bytes += bytes;
+    if (is_planned || (file.filter.has_value() && file.filter->has_policy)) {
+      sums.of_policy.keys += estimate.keys;
+      sums.of_policy.bytes += bytes;
+    }
     sums.deepest_level = std::max(sums.deepest_level, file.level);
   }
   return sums;
@@ -136,6 +143,9 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   for (const auto& [place, run] : sums.runs) {
     view.live.runs.push_back({Rounded(run.keys)});
     view.run_bits.push_back(run.keys > 0 ? 8 * run.bytes / run.keys : 0);
+  }
+  if (sums.of_policy.keys > 0) {
+    view.policy_bits = 8 * sums.of_policy.bytes / sums.of_policy.keys;
   }
   view.gets = gets_.rates();
   view.has_statistics = has_statistics_;

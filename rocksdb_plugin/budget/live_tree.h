@@ -53,6 +53,8 @@ struct FileFilter {
   uint64_t size_bytes = 0;
   uint64_t raw_key_bytes = 0;
   uint64_t raw_value_bytes = 0;
+  // False if the SST was written without a filter policy: no plan chose it.
+  bool has_policy = true;
 };
 
 struct LiveFile {
@@ -105,7 +107,10 @@ class LiveTree {
   };
   struct View {
     LiveFilters live;
-    std::vector<double> run_bits;     // The filter bits per key of each run.
+    std::vector<double> run_bits;  // The filter bits per key of each run.
+    // The average of the SSTs that a filter policy wrote or will, 0 if none is
+    // known.
+    double policy_bits = 0;
     std::optional<GetRates> gets;     // Unset: not known yet.
     bool has_statistics = false;      // Gets will be known.
     bool has_unknown = true;          // TakeUnknown() will return SSTs.
@@ -165,6 +170,7 @@ class LiveTree {
     std::map<std::pair<int, uint64_t>, FilterEstimator::Estimate> runs;
     double keys = 0;
     double bytes = 0;  // Filters; planned ones where there is a plan.
+    FilterEstimator::Estimate of_policy;  // SSTs that a policy wrote.
     double file_bytes = 0;
     int deepest_level = 0;
   };

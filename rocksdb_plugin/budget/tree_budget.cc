@@ -55,23 +55,6 @@ PartitionCuts CutsOf(const Table& /*table*/, double /*otherwise*/) {
   return PartitionCuts::kCoupled;
 }
 
-// The part of the cache for live blocks that filter partitions share with data
-// blocks; 0 if they do not. The cache also has blocks of deleted SSTs, and to
-// plan for more filters than fit costs far more than to plan for fewer.
-double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
-  if (table.block_cache == nullptr || table.no_block_cache ||
-      !table.cache_index_and_filter_blocks || !table.partition_filters ||
-      table.metadata_cache_options.partition_pinning ==
-          rdb::PinningTier::kAll) {
-    return 0;
-  }
-  constexpr double kLiveShare = 0.9;
-  constexpr double kUnlimited = 1e18;
-  return std::min(
-      kLiveShare * static_cast<double>(table.block_cache->GetCapacity()),
-      kUnlimited);
-}
-
 // The share of the cache's high-priority pool, which RocksDB tells in the text
 // of options alone; 0 for other caches than LRUCache, and if filters are not in
 // it.
@@ -196,7 +179,8 @@ void FitGets(const LiveTree::View& view, const FilterCost& cost,
     constexpr double kMostSkew = 1.3;
     fit(0, kMostSkew, [&](double skew) { get->zipf_exponent = skew; });
   } else {
-    constexpr double kLeastShare = 0.1;
+    // Many databases may share the cache.
+    constexpr double kLeastShare = 0.005;
     fit(kLeastShare, 1, [&](double share) {
       get->cache_bytes =
           static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
@@ -289,6 +273,22 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
 }
 
 }  // namespace
+
+// The cache also has blocks of deleted SSTs, and to plan for more filters than
+// fit costs far more than to plan for fewer.
+double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
+  if (table.block_cache == nullptr || table.no_block_cache ||
+      !table.cache_index_and_filter_blocks || !table.partition_filters ||
+      table.metadata_cache_options.partition_pinning ==
+          rdb::PinningTier::kAll) {
+    return 0;
+  }
+  constexpr double kLiveShare = 0.9;
+  constexpr double kUnlimited = 1e18;
+  return std::min(
+      kLiveShare * static_cast<double>(table.block_cache->GetCapacity()),
+      kUnlimited);
+}
 
 // The comparisons are written so that NaN fails, too.
 
@@ -427,8 +427,6 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     }
   }
   const double most = memory.BitsPerKeyOf(keys);
-  const double live_bits =
-      8 * static_cast<double>(view.live.filter_bytes) / keys;
   const bool waits_for_gets =
       options.auto_bits && view.has_statistics && !view.gets.has_value();
   std::unique_lock<std::mutex> lock(mutex_);
@@ -439,13 +437,13 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
   }
   KeptPlan& kept = plans_[tree];
   if (waits_for_gets) {
-    // The live filters are what an earlier plan wrote, or what the user chose.
-    // Later ones have their average, and not that of one another, which would
-    // rise by rounding each time.
+    // The live filters are what an earlier plan wrote, or what the user chose,
+    // unless he had no policy. Later ones have their average, and not that of
+    // one another, which would rise by rounding each time.
     const bool has_plan = kept.plan.key_count > 0 && !kept.is_guess;
-    if (!has_plan && live_bits > 0) {
+    if (!has_plan && view.policy_bits > 0) {
       kept.plan.key_count = keys;
-      kept.plan.bits_per_key = live_bits;
+      kept.plan.bits_per_key = view.policy_bits;
       kept.plan.mode = budget->mode;
       kept.is_guess = view.has_unknown;
     }

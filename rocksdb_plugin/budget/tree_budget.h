@@ -43,6 +43,10 @@ absl::Status ValidateBudgetBits(const char* option, double bits_per_key);
 absl::Status ValidateSizeRatio(double size_ratio);
 absl::Status ValidateMissingShare(double missing_share);
 
+// The part of the block cache for live blocks that filter partitions share with
+// data blocks; 0 if they do not.
+double SharedCacheBytes(const rdb::BlockBasedTableOptions& table);
+
 struct FileShare {
   FileFacts facts;
   FileBudget budget;

@@ -111,6 +111,17 @@ INSTANTIATE_TEST_SUITE_P(Policies, DbAutoBits,
                                       : "Composed";
                          });
 
+// RocksDB's default. The SSTs without filters say nothing of the bits that new
+// ones should have.
+TEST_P(DbAutoBits, ADatabaseWithoutFiltersGetsThePolicysAverage) {
+  db_.Open(nullptr, /*with_listener=*/false);
+  db_.Fill();
+  EXPECT_EQ(db_.Bits(), 0);
+  Open();
+  db_.Fill();
+  EXPECT_NEAR(db_.Bits(), 10, 2);
+}
+
 TEST_P(DbAutoBits, FollowTheShareOfAbsentKeysAndComeBack) {
   Open();
   db_.Fill();
