@@ -18,6 +18,7 @@
 #include "policy/row_prefix_extractor.h"
 #include "policy/text_policy.h"
 #include "release.h"
+#include "rocksdb/cache.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/memtablerep.h"
@@ -30,6 +31,9 @@
 #include "verify/builtin_filter.h"
 #include "verify/partitions.h"
 #include "verify/whole_filters.h"
+#if ROCKSDB_MAJOR >= 8
+#include "rocksdb/advanced_cache.h"
+#endif
 
 namespace rowbloom {
 
@@ -426,6 +430,24 @@ Status CheckRocksDbOptions(const rdb::Options& options,
         name, " with a budget", kRemedy,
         "; without one the policy knows only the level of an SST, and filters "
         "may take more than the budget or waste more reads"));
+  }
+  const auto* table =
+      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
+  if (budget->total_memory_bytes > 0 && table != nullptr) {
+    if (plugin::SharedCacheBytes(*table) == 0) {
+      warnings->push_back(absl::StrCat(
+          name,
+          " with total_memory_bytes, but filters do not share the block cache "
+          "with data: they get fewer bits for room that they do not take; set "
+          "cache_index_and_filter_blocks and partition_filters, or "
+          "budget_bytes"));
+    } else if (budget->total_memory_bytes > table->block_cache->GetCapacity()) {
+      warnings->push_back(absl::StrCat(
+          name, " with total_memory_bytes=", budget->total_memory_bytes,
+          ", but the block cache has ", table->block_cache->GetCapacity(),
+          ": filters are planned that push data out of it; set one to the "
+          "other"));
+    }
   }
   const bool counts_gets = options.statistics != nullptr &&
                            plugin::CountsTickers(*options.statistics);

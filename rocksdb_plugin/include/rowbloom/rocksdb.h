@@ -105,8 +105,11 @@ struct RocksDbOptions : RocksDbBudgetOptions {
 
   // `budget`; if it is unset, kBalanced with an option that is of a budget.
   std::optional<BudgetMode> effective_budget() const {
+    const RocksDbBudgetOptions none;
     const bool has_budget = auto_bits || budget_bits_per_key > 0 ||
-                            budget_bytes > 0 || total_memory_bytes > 0;
+                            budget_bytes > 0 || total_memory_bytes > 0 ||
+                            missing_share != none.missing_share ||
+                            size_ratio != none.size_ratio;
     return budget.has_value() || !has_budget ? budget : BudgetMode::kBalanced;
   }
   // `bloom_type`, or what it stands for if it is unset.

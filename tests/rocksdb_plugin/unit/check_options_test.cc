@@ -604,9 +604,14 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
     const std::string policy = absl::StrCat("{id=rowbloom;", option, "=1000}");
     EXPECT_REFUSED(check(policy, false, false, &warnings),
                    HasSubstr(absl::StrCat(option, " without a listener")));
-    EXPECT_TRUE(check(policy, true, false, &warnings).ok());
-    EXPECT_THAT(warnings, IsEmpty());
   }
+  EXPECT_TRUE(
+      check("{id=rowbloom;budget_bytes=1000}", true, false, &warnings).ok());
+  EXPECT_THAT(warnings, IsEmpty());
+  EXPECT_TRUE(
+      check("{id=rowbloom;total_memory_bytes=1000}", true, false, &warnings)
+          .ok());
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("do not share the block cache")));
   EXPECT_TRUE(
       check("{id=rowbloom;budget=balanced}", false, false, &warnings).ok());
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("without a listener")));

@@ -98,9 +98,10 @@ TEST(NativePolicy, AnOptionOfABudgetMeansABalancedOne) {
     return OptionsOf<NativePolicy>("{id=rowbloom" + options + "}")
         .effective_budget();
   };
-  EXPECT_FALSE(budget(";missing_share=0.9").has_value());
-  for (const char* option :
-       {"budget_bytes", "total_memory_bytes", "budget_bits_per_key"}) {
+  EXPECT_FALSE(budget(";bloom_type=ROW").has_value());
+  EXPECT_EQ(budget(";missing_share=0.9"), BudgetMode::kBalanced);
+  for (const char* option : {"budget_bytes", "total_memory_bytes",
+                             "budget_bits_per_key", "size_ratio"}) {
     const std::string set = std::string(";") + option + "=4";
     EXPECT_EQ(budget(set), BudgetMode::kBalanced) << option;
     EXPECT_EQ(budget(set + ";budget=fixed"), BudgetMode::kFixed) << option;
