@@ -61,7 +61,11 @@ Counts CountsOfThread() {
 // True for one call of `interval`, at any pattern of lookups.
 bool IsDrawn(uint32_t interval) {
   if (interval <= 1) return true;
-  thread_local uint64_t state = std::random_device()() | 1;
+  // A seed of 32 bits would draw the first lookup of a thread too often.
+  thread_local uint64_t state = [] {
+    std::random_device device;
+    return uint64_t{device()} << 32 | device() | 1;
+  }();
   state ^= state << 13;  // Marsaglia, Xorshift RNGs, 2003.
   state ^= state >> 7;
   state ^= state << 17;
