@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The first lines in RocksDB: filters whose bits follow the gets, and numbers
-// that show them at work. README.md and docs/rocksdb.md quote the parts between
-// lines of dashes and the output; the test `readme` keeps them equal.
+// The first lines in RocksDB: filters whose bits follow the gets where they are
+// cached partitions, and numbers that show them at work. README.md and
+// docs/rocksdb.md quote the parts between lines of dashes and the output; the
+// test `readme` keeps them equal.
 //
 //   rocksdb_auto DIRECTORY
 
@@ -64,12 +65,13 @@ rocksdb::Status Run(const std::string& path) {
 
   // --------------------------------------------------------------------------
   const auto count = [&options](rocksdb::Tickers ticker) {
-    return static_cast<int>(options.statistics->getTickerCount(ticker));
+    return static_cast<long long>(options.statistics->getTickerCount(ticker));
   };
-  std::printf("SSTs that gets did not read: %d; that they read in vain: %d\n",
-              count(rocksdb::BLOOM_FILTER_USEFUL),
-              count(rocksdb::BLOOM_FILTER_FULL_POSITIVE) -
-                  count(rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE));
+  std::printf(
+      "SSTs that gets did not read: %lld; that they read in vain: %lld\n",
+      count(rocksdb::BLOOM_FILTER_USEFUL),
+      count(rocksdb::BLOOM_FILTER_FULL_POSITIVE) -
+          count(rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE));
 
   const absl::StatusOr<rowbloom::RocksDbFilterReport> report =
       rowbloom::VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
