@@ -56,7 +56,8 @@ T ValueOf(const char* option, absl::StatusOr<T> value) {
 // Throws CLI::ValidationError, which becomes a usage message about `name`.
 std::string FromHex(const char* name, std::string_view hex);
 
-// Reads a line without its end, LF or CR LF. False if there is none.
+// Reads a line and leaves out its end, LF or CR LF. Returns false if the input
+// has no more lines.
 bool ReadLine(std::istream& in, std::string* line);
 // The keys of a file, one on each line; `name` is the option that names it.
 absl::StatusOr<std::vector<std::string>> ReadKeyLines(const char* name,
