@@ -282,6 +282,7 @@ absl::StatusOr<RedisBloomFilter> RemoteBfCommands::Dump(std::string_view key) {
   std::vector<BfChunk> chunks;
   uint64_t iterator = 0;
   uint64_t bytes = 0;
+  uint64_t all_bytes = 0;  // 0 if the header does not tell.
   while (true) {
     auto chunk = ScanDump(key, iterator);
     if (!chunk.ok()) return chunk.status();
@@ -293,12 +294,14 @@ absl::StatusOr<RedisBloomFilter> RemoteBfCommands::Dump(std::string_view key) {
                        "\" has a dump of ", bytes, " bytes so far; at most ",
                        RedisBloomFilter::kDefaultMaxBytes, " are read"));
     }
+    if (chunks.empty()) {
+      const uint64_t behind = RedisBloomFilter::BytesBehind(chunk->data);
+      if (behind > 0) all_bytes = bytes + behind;
+    }
     iterator = chunk->iterator;
     chunks.push_back(*std::move(chunk));
     // Later chunks are of layers that were added meanwhile.
-    const std::string& header = chunks.front().data;
-    const uint64_t behind = RedisBloomFilter::BytesBehind(header);
-    if (behind > 0 && bytes == header.size() + behind) break;
+    if (bytes == all_bytes) break;
   }
   return RedisBloomFilter::Load(chunks);
 }

@@ -123,8 +123,9 @@ class HiredisConnection : public RedisConnection {
         return absl::InvalidArgumentError("redis command without a name");
       }
     }
-    // A server or a balancer closes connections that were idle for long.
-    if (context_ != nullptr && IsClosed()) context_.reset();
+    if (context_ != nullptr) {
+      if (absl::Status status = Peek(); !status.ok()) return status;
+    }
     if (absl::Status status = Connect(); !status.ok()) return status;
     return Exchange(commands);
   }
@@ -157,11 +158,18 @@ class HiredisConnection : public RedisConnection {
   }
 
  private:
-  // By the other side, before anything was sent.
-  bool IsClosed() const {
-    char byte;
-    const ssize_t count = recv(context_->fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT);
-    return count == 0 || (count < 0 && !IsTransient(errno));
+  // Fails if there are bytes before anything was sent. Drops the connection if
+  // the other side has closed it, as servers and balancers do after a long idle
+  // time.
+  absl::Status Peek() {
+    char early[100];
+    const ssize_t count =
+        recv(context_->fd, early, sizeof(early), MSG_PEEK | MSG_DONTWAIT);
+    if (count > 0) {
+      return Unasked(std::string(early, static_cast<size_t>(count)));
+    }
+    if (count == 0 || !IsTransient(errno)) context_.reset();
+    return absl::OkStatus();
   }
 
   // Closes the connection: its next reply could be that of another command.
@@ -183,6 +191,10 @@ class HiredisConnection : public RedisConnection {
     if (options_.database != 0) {
       commands.push_back({"SELECT", absl::StrCat(options_.database)});
     }
+    if (absl::Status status = Peek(); !status.ok()) return status;
+    if (context_ == nullptr) {
+      return Failed("the server closed the connection", 0);
+    }
     const auto replies = Exchange(commands);
     if (!replies.ok()) return replies.status();
     for (size_t i = 0; i < replies->size(); ++i) {
@@ -200,12 +212,6 @@ class HiredisConnection : public RedisConnection {
 
   absl::StatusOr<std::vector<RedisReply>> Exchange(
       absl::Span<const RedisCommand> commands) {
-    char early[100];
-    const ssize_t count =
-        recv(context_->fd, early, sizeof(early), MSG_PEEK | MSG_DONTWAIT);
-    if (count > 0) {
-      return Unasked(std::string(early, static_cast<size_t>(count)));
-    }
     std::string out;
     for (const RedisCommand& command : commands) AppendCommand(command, &out);
     limit_.elements_left = kMaxReplyElements;
