@@ -55,7 +55,7 @@ def keys_wasted(name, **fields):
 @section("Wasted reads in a RocksDB tree", "reads_keys")
 def reads_keys(result):
     yield ("A budget for the whole tree saves most, with RocksDB's filters "
-           "(`composed_ribbon`) or rowbloom's (`compact_budget`); so do bits "
+           "(`composed_budget`) or rowbloom's (`compact_budget`); so do bits "
            "by hand for this one tree (`..._by_level`). `compact` is "
            "`rowbloom:10`. Data blocks that 1,000 gets read for nothing, with "
            "10 bits per key:")
@@ -193,18 +193,15 @@ def reads_time(small, large, threads):
 @section("Trees that grow", "reads_grow")
 def reads_grow(result):
     most = max(run["most_bits_per_key"] for run in select(
-        result["grow"], policy=["composed_ribbon", "compact_budget"]))
-    listened = max(run["most_bits_per_key"] for run in select(
-        result["grow"], policy=["composed_listener", "compact_listener"]))
-    yield ("With a listener a budget holds in any live tree: at most "
-           f"{listened:.1f} bits per key for 10 that were asked. Without one "
-           "SSTs that compactions wrote and later ones move keep more: up to "
-           f"{most:.1f}. The most bits at any time, and wasted reads of "
-           "1,000 absent gets, in trees with static level bytes:")
+        result["grow"], policy=["composed_budget", "compact_budget"]))
+    yield ("A budget holds in any live tree: filters took at most "
+           f"{most:.1f} bits per key for 10 that were asked. The most bits at "
+           "any time, and wasted reads of 1,000 absent gets, in trees with "
+           "static level bytes:")
     yield pivot(select(result["grow"], dynamic_level_bytes=False, inserts=[
         "random", "append", "two_ranges"], policy=[
-            "composed_ribbon", "composed_listener", "compact_budget",
-            "compact_listener"]), "policy",
+            "rocksdb_bloom", "composed_budget", "compact",
+            "compact_budget"]), "policy",
                 policy, lambda run: run["inserts"], lambda run: run,
                 lambda run: "{:.1f}; {}".format(
                     run["most_bits_per_key"],
@@ -223,8 +220,8 @@ def reads_cpu(result):
            "the quartiles, in all tables, are wide:".format(
                min(v for (p, _), v in cost.items() if p == "compact") - 1,
                max(v for (p, _), v in cost.items() if p == "compact") - 1,
-               max(v for (p, _), v in cost.items() if p in (
-                   "compact_budget", "compact_listener")) - 1,
+               max(v for (p, _), v in cost.items()
+                   if p == "compact_budget") - 1,
                max(v for (p, _), v in cost.items()
                    if p == "rocksdb_ribbon") - 1))
     rows = {}
@@ -431,7 +428,7 @@ def head():
     rival = min((name for name in means if name.startswith("rocksdb_")),
                 key=means.get)
     budget, ribbon, bloom, composed = (number(keys_wasted(name)) for name in (
-        "compact_budget", "rocksdb_ribbon", "rocksdb_bloom", "composed_ribbon"))
+        "compact_budget", "rocksdb_ribbon", "rocksdb_bloom", "composed_budget"))
     gain = max(run["throughput_ratio"] for run in select(
         load("reads_time_large")["time"]["runs"],
         workload=["present", "ycsb_c"])) - 1

@@ -262,7 +262,7 @@ PROGRAMS = {
         ("keys --quick --policies none,rocksdb_bloom,compact_budget",
          check_keys, "wasted"),
         ("memory --quick", None, "memory"),
-        ("grow --quick --policies rocksdb_bloom,compact_listener", None),
+        ("grow --quick --policies rocksdb_bloom,compact_budget", None),
         ("phases --quick --cache_shares 0.05 --filters "
          "compact_auto,rocksdb_bloom:10", check_phases, "phases"),
         ("places --quick --filters rocksdb_bloom:10 --workloads half_absent "

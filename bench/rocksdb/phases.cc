@@ -45,13 +45,13 @@ constexpr Workload kPhaseWorkloads[] = {
     {kRefresh, 0.5, Choice::kUniform},
 };
 constexpr const char* kPhaseFilters[] = {
-    "compact_auto",         "composed_auto",       "none",
-    "rocksdb_bloom:6",      "rocksdb_bloom:10",    "rocksdb_bloom:14",
-    "rocksdb_ribbon:4",     "rocksdb_ribbon:6",    "rocksdb_ribbon:8",
-    "rocksdb_ribbon:10",    "composed_listener:3", "composed_listener:5",
-    "composed_listener:10", "compact_listener:1",  "compact_listener:2",
-    "compact_listener:4",   "compact_listener:6",  "compact_listener:8",
-    "compact_listener:10",  "compact_listener:14",
+    "compact_auto",       "composed_auto",     "none",
+    "rocksdb_bloom:6",    "rocksdb_bloom:10",  "rocksdb_bloom:14",
+    "rocksdb_ribbon:4",   "rocksdb_ribbon:6",  "rocksdb_ribbon:8",
+    "rocksdb_ribbon:10",  "composed_budget:3", "composed_budget:5",
+    "composed_budget:10", "compact_budget:1",  "compact_budget:2",
+    "compact_budget:4",   "compact_budget:6",  "compact_budget:8",
+    "compact_budget:10",  "compact_budget:14",
 };
 constexpr int kRounds = 8;
 // This share of the keys is overwritten between two rounds.

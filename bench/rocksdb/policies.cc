@@ -38,7 +38,6 @@ struct Entry {
   unsigned commands;
   Spread spread = Spread::kSame;
   BloomType bloom_type = BloomType::kRow;
-  bool has_listener = false;  // NewRocksDbBudgetListener() tells live runs.
 };
 constexpr BloomType kRow = BloomType::kRow;
 constexpr BloomType kRowCol = BloomType::kRowCol;
@@ -52,26 +51,19 @@ constexpr Entry kEntries[] = {
     {"rowbloom_rowcol_compact", "compact", kRows, Spread::kSame, kRowCol},
     {"rocksdb_bloom_by_level", kBloom, kKeys | kMemory, Spread::kByLevel},
     {"rocksdb_ribbon_by_level", kRibbon, kKeys, Spread::kByLevel},
-    {"composed_ribbon", kRibbon, kKeys | kMemory | kGrow | kCpu | kTime,
-     Spread::kComposed},
-    // RocksDB 7.8 does not report CompactFiles(), which makes the fixed trees,
-    // to listeners. Hence reads of these policies are measured by `grow`.
-    {"composed_listener", kRibbon, kGrow | kCpu | kPhases, Spread::kComposed,
-     kRow, true},
+    {"composed_budget", kRibbon,
+     kKeys | kMemory | kGrow | kCpu | kTime | kPhases, Spread::kComposed},
     {"blocked_bloom", "blocked_bloom", kKeys | kCpu | kTime},
     {"fast", "fast", kKeys | kCpu | kTime},
     {"compact", "compact", kKeys | kMemory | kGrow | kCpu | kTime},
     {"blocked_bloom_budget", "blocked_bloom", kKeys, Spread::kBudget},
     {"fast_budget", "fast", kKeys | kCpu, Spread::kBudget},
-    {"compact_budget", "compact", kKeys | kMemory | kGrow | kCpu | kTime,
-     Spread::kBudget},
+    {"compact_budget", "compact",
+     kKeys | kMemory | kGrow | kCpu | kTime | kPhases, Spread::kBudget},
     // MakeMemoryPolicy() makes the policy that writes the measured filters.
     {kMemoryPolicy, "compact", kTime, Spread::kBudget},
-    {"compact_listener", "compact", kGrow | kCpu | kPhases, Spread::kBudget,
-     kRow, true},
-    {"compact_auto", "compact", kTime | kPhases, Spread::kAuto, kRow, true},
-    {"composed_auto", kRibbon, kTime | kPhases, Spread::kComposedAuto, kRow,
-     true},
+    {"compact_auto", "compact", kTime | kPhases, Spread::kAuto},
+    {"composed_auto", kRibbon, kTime | kPhases, Spread::kComposedAuto},
     {kHitsOnly, "compact", kMemory, Spread::kHitsOnly},
 };
 
@@ -159,8 +151,7 @@ PolicyPointer NewPolicyByLevel(const char* filter, double bits_per_key,
                                          std::move(levels));
 }
 
-RocksDbOptions RowbloomKeyOptions(const Entry& entry, double bits_per_key,
-                                  const TreeShape& shape) {
+RocksDbOptions RowbloomKeyOptions(const Entry& entry, double bits_per_key) {
   RocksDbOptions options;  // For whole keys.
   if (entry.spread == Spread::kSame) {
     options.filter_spec = FilterSpec::BitsPerKey(entry.filter, bits_per_key);
@@ -168,7 +159,6 @@ RocksDbOptions RowbloomKeyOptions(const Entry& entry, double bits_per_key,
   }
   constexpr double kAnyBits = 10;
   options.filter_spec = FilterSpec::BitsPerKey(entry.filter, kAnyBits);
-  options.size_ratio = shape.size_ratio;
   if (entry.spread == Spread::kAuto) {
     options.auto_bits = true;
     return options;
@@ -183,14 +173,13 @@ PolicyPointer NewKeyFilter(const Entry& entry, double bits_per_key,
                            const TreeShape& shape) {
   if (IsRowbloom(entry.filter)) {
     return Checked(NewRocksDbFilterPolicy,
-                   RowbloomKeyOptions(entry, bits_per_key, shape));
+                   RowbloomKeyOptions(entry, bits_per_key));
   }
   if (entry.spread == Spread::kComposed ||
       entry.spread == Spread::kComposedAuto) {
     RocksDbComposedOptions options;
     options.auto_bits = entry.spread == Spread::kComposedAuto;
     if (!options.auto_bits) options.bits_per_key = bits_per_key;
-    options.size_ratio = shape.size_ratio;
     return Checked(NewRocksDbComposedPolicy, options);
   }
   if (entry.spread == Spread::kByLevel) {
@@ -274,7 +263,7 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
   policy.name = name;
   policy.is_rowbloom = IsRowbloom(entry.filter);
   if (name != kNone) policy.filter = NewKeyFilter(entry, bits_per_key, shape);
-  if (entry.has_listener) {
+  if (entry.spread != Spread::kSame && entry.spread != Spread::kByLevel) {
     policy.listeners.push_back(NewRocksDbBudgetListener());
   }
   if (entry.spread == Spread::kAuto || entry.spread == Spread::kComposedAuto) {
@@ -283,11 +272,9 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
   return policy;
 }
 
-Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
-                        const TreeShape& shape) {
+Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share) {
   const double most_bits = TotalMemoryOptions().max_bits_per_key;
-  RocksDbOptions options =
-      RowbloomKeyOptions(Find(kMemoryPolicy), most_bits, shape);
+  RocksDbOptions options = RowbloomKeyOptions(Find(kMemoryPolicy), most_bits);
   options.total_memory_bytes = total_memory_bytes;
   options.missing_share =
       std::max(missing_share, FilterBudgetOptions::kMinMissingShare);

@@ -72,14 +72,14 @@ Policy MakePolicy(const std::string& name, const std::string& filter,
 // A policy for cells, whose keys KeyCodec::Ordered() has encoded.
 Policy MakeRowPolicy(const std::string& name, double bits_per_key);
 
-// A policy for keys of 8 bytes in a tree of this shape. Its filters take about
-// `bits_per_key` on average; those of Ribbon too.
+// A policy for keys of 8 bytes in a tree of this shape, with the listener that
+// a budget needs. Its filters take about `bits_per_key` on average; those of
+// Ribbon too.
 Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
                      const TreeShape& shape);
 
 // kMemoryPolicy for a block cache of this size, with its listener.
-Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share,
-                        const TreeShape& shape);
+Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share);
 
 }  // namespace rowbloom::bench
 

@@ -55,7 +55,7 @@ constexpr const char* kFilters[] = {
     "rocksdb_ribbon:10",
     "composed_auto",
     "compact_auto",
-    "composed_ribbon:10",
+    "composed_budget:10",
     "compact:7",
     "compact:10",
     "compact_budget:14",
@@ -321,7 +321,7 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
     const Policy policy = PolicyOf(contestant.name, shape);
     tree.database.Reopen(NewCache(c.cache, capacity));
     if (contestant.name == kMemoryPolicy) {
-      tree.Rewrite(MakeMemoryPolicy(capacity, c.workload->missing_share, shape),
+      tree.Rewrite(MakeMemoryPolicy(capacity, c.workload->missing_share),
                    [] {});
     } else if (policy.statistics != nullptr) {
       tree.Rewrite(policy, warm_up);

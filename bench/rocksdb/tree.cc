@@ -85,6 +85,20 @@ void Compact(int from, int level, rocksdb::DB* db) {
   Check(db->CompactFiles(compaction, files, level), "compacting");
 }
 
+// RocksDB reports no CompactFiles() to listeners. They learn of the tree as at
+// flushes: at the first one they list its SSTs, and at each they read the
+// properties of some, and count the gets since the one before.
+void TellListeners(const Policy& policy, rocksdb::DB* db) {
+  constexpr int kFlushes = 50;
+  rocksdb::FlushJobInfo flush{};
+  flush.cf_name = rocksdb::kDefaultColumnFamilyName;
+  for (int i = 0; i < kFlushes; ++i) {
+    for (const auto& listener : policy.listeners) {
+      listener->OnFlushBegin(db, flush);
+    }
+  }
+}
+
 }  // namespace
 
 void Check(const rocksdb::Status& status, const std::string& doing) {
@@ -259,6 +273,7 @@ Tree::Tree(const TreeOptions& options, const Policy& policy,
     fill(level, &database);
     database.Write();
     database.Flush();
+    TellListeners(policy, db());
     const double start = ProcessCpuSeconds();
     Compact(0, level, db());
     compaction_cpu_seconds += ProcessCpuSeconds() - start;
@@ -276,6 +291,10 @@ Tree::Tree(const TreeOptions& options, const Policy& policy,
     throw std::runtime_error("the tree of " + policy.name +
                              " differs in shape from the others'");
   }
+  // Filters that follow gets are written when these are known.
+  if (!policy.listeners.empty() && policy.statistics == nullptr) {
+    Rewrite(policy, [] {});
+  }
 }
 
 void Tree::Rewrite(const Policy& policy, const std::function<void()>& gets) {
@@ -284,23 +303,10 @@ void Tree::Rewrite(const Policy& policy, const std::function<void()>& gets) {
   for (int pass = 0; pass < kPasses; ++pass) {
     database.Reopen(nullptr, &policy);
     const Json before = LevelsJson(database.ReadLevels());
-    // RocksDB reports no CompactFiles() to listeners. They learn of the tree as
-    // at flushes: at the first one they list its SSTs, and at each they read
-    // the properties of some, and count the gets since the one before.
-    const auto tell_listeners = [&] {
-      constexpr int kFlushes = 50;
-      rocksdb::FlushJobInfo flush{};
-      flush.cf_name = rocksdb::kDefaultColumnFamilyName;
-      for (int i = 0; i < kFlushes; ++i) {
-        for (const auto& listener : policy.listeners) {
-          listener->OnFlushBegin(db(), flush);
-        }
-      }
-    };
     gets();  // They warm the cache.
-    tell_listeners();
+    TellListeners(policy, db());
     gets();
-    tell_listeners();
+    TellListeners(policy, db());
     for (const Level& level : levels) {
       if (level.level > 0) Compact(level.level, level.level, db());
     }

@@ -67,8 +67,6 @@ void AddBudgetOptions(const char* policy, OptionTypeTable* table) {
        [](const Options& o) { return absl::StrCat(o.total_memory_bytes); }});
   add("missing_share",
       NumberText<Options, &Options::missing_share, ValidateMissingShare>());
-  add("size_ratio",
-      NumberText<Options, &Options::size_ratio, ValidateSizeRatio>());
 }
 
 // `options` are valid.
@@ -82,7 +80,6 @@ inline FileBudgetOptions MakeFileBudgetOptions(
   }
   result.budget.mode = mode;
   result.budget.missing_share = options.missing_share;
-  result.size_ratio = options.size_ratio;
   return result;
 }
 

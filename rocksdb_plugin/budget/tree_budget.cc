@@ -30,10 +30,6 @@ namespace rowbloom::plugin {
 
 namespace {
 
-// If levels grow tenfold, several files of a hundred are in the last level.
-constexpr size_t kFilesOfEach = 1000;
-constexpr size_t kMostTrees = 1000;
-
 // A plan is made again if the number of keys or the bytes of the cache have
 // changed by kSizeChange, or a share of gets by kShareChange and kPartOfShare.
 constexpr double kSizeChange = 0.1;
@@ -301,12 +297,6 @@ absl::Status ValidateBudgetBits(const char* option, double bits_per_key) {
                                                  kMaxBudgetBitsPerKey));
 }
 
-absl::Status ValidateSizeRatio(double size_ratio) {
-  if (size_ratio > 1 && size_ratio <= kMaxSizeRatio) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat(
-      "size_ratio ", size_ratio, " is not above 1, at most ", kMaxSizeRatio));
-}
-
 absl::Status ValidateMissingShare(double missing_share) {
   constexpr double kMin = FilterBudgetOptions::kMinMissingShare;
   if (missing_share >= kMin && missing_share <= 1) return absl::OkStatus();
@@ -315,85 +305,48 @@ absl::Status ValidateMissingShare(double missing_share) {
                    " to 1; for gets that never miss there is hits_only"));
 }
 
-FileFacts TreeBudget::FactsOf(const rdb::FilterBuildingContext& context) {
+absl::StatusOr<FileShare> TreeBudget::ShareOf(
+    const rdb::FilterBuildingContext& context, const FilterCost& cost,
+    const RocksDbBudgetOptions& options, FileBudgetOptions file_options) {
   FileFacts facts;
   facts.is_flush = context.reason == rdb::TableFileCreationReason::kFlush ||
                    context.reason == rdb::TableFileCreationReason::kRecovery;
   facts.is_bottommost = context.is_bottommost;
-  if (context.level_at_creation < 0) return facts;
-  facts.level = context.level_at_creation;
-  // An SST that is not bottommost has another level below. RocksDB calls no
-  // flush bottommost.
-  const uint32_t level_count =
-      *facts.level + (facts.is_flush || facts.is_bottommost ? 1 : 2);
-  const std::lock_guard<std::mutex> lock(mutex_);
-  if (files_ > kFilesOfEach * level_counts_.size() ||
-      level_counts_.size() >= kMostTrees) {
-    level_counts_before_ = std::move(level_counts_);
-    level_counts_.clear();
-    files_ = 0;
-  }
-  ++files_;
-  const TreeName key = {DatabaseOf(context), context.column_family_name};
-  uint32_t& most = level_counts_[key];
-  most = std::max(most, level_count);
-  const auto before = level_counts_before_.find(key);
-  facts.level_count = before == level_counts_before_.end()
-                          ? most
-                          : std::max(most, before->second);
-  return facts;
-}
-
-absl::StatusOr<FileShare> TreeBudget::ShareOf(
-    const rdb::FilterBuildingContext& context, const FilterCost& cost,
-    const RocksDbBudgetOptions& options, FileBudgetOptions file_options) {
-  // FIFO's SSTs are all alike, flushes or not.
-  const bool is_fifo = context.compaction_style == rdb::kCompactionStyleFIFO;
-  if (is_fifo) file_options.budget.mode = BudgetMode::kFixed;
-  const FileFacts facts = is_fifo ? FileFacts() : FactsOf(context);
   std::shared_ptr<const LiveTree> tree;
   std::optional<LiveTree::View> view;
-  if (facts.level.has_value()) {
+  // FIFO's SSTs are all alike, flushes or not.
+  if (context.level_at_creation >= 0 &&
+      context.compaction_style != rdb::kCompactionStyleFIFO) {
+    facts.level = context.level_at_creation;
     tree = LiveTrees::Find(DatabaseOf(context), context.column_family_name);
     if (tree != nullptr) view = tree->ViewFor({*facts.level, facts.is_flush});
   }
-  if (view.has_value()) {
-    if (options.auto_bits && view->gets.has_value()) {
-      file_options.budget.missing_share = std::max(
-          view->gets->missing_share, FilterBudgetOptions::kMinMissingShare);
-    }
-    const double cache_bytes =
-        options.total_memory_bytes > 0
-            ? static_cast<double>(options.total_memory_bytes)
-        : options.auto_bits ? SharedCacheBytes(context.table_options) *
-                                  LiveTrees::ShareOf(DatabaseOf(context),
-                                                     context.column_family_name)
-                            : 0;
-    if (cache_bytes > 0) {
-      FollowPlan(context, tree, *view, cost, options, cache_bytes,
-                 &file_options.budget);
-    }
+  if (!view.has_value()) {
+    // The level alone does not say how many keys an SST's run has, nor whether
+    // a move will make it part of another one.
+    file_options.budget.mode = BudgetMode::kFixed;
+    absl::StatusOr<FileBudget> fixed = FileBudget::Create(cost, file_options);
+    if (!fixed.ok()) return fixed.status();
+    return FileShare{facts, *std::move(fixed)};
+  }
+  if (options.auto_bits && view->gets.has_value()) {
+    file_options.budget.missing_share = std::max(
+        view->gets->missing_share, FilterBudgetOptions::kMinMissingShare);
+  }
+  const double cache_bytes =
+      options.total_memory_bytes > 0
+          ? static_cast<double>(options.total_memory_bytes)
+      : options.auto_bits ? SharedCacheBytes(context.table_options) *
+                                LiveTrees::ShareOf(DatabaseOf(context),
+                                                   context.column_family_name)
+                          : 0;
+  if (cache_bytes > 0) {
+    FollowPlan(context, tree, *view, cost, options, cache_bytes,
+               &file_options.budget);
   }
   absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, file_options);
   if (!budget.ok()) return budget.status();
   FileShare share = {facts, *std::move(budget)};
-  if (!view.has_value()) {
-    // Dynamic level sizes fill the last of all levels first. With static ones
-    // the deepest level begins empty, and the one above it may have nearly all
-    // keys: it counts as the oldest run, for fewer bits.
-    if (facts.level.has_value() &&
-        context.compaction_style == rdb::kCompactionStyleLevel &&
-        file_options.budget.mode == BudgetMode::kBalanced &&
-        static_cast<int64_t>(*facts.level_count) < context.num_levels) {
-      share.facts.level_count =
-          std::max(*facts.level_count - 1, *facts.level + 1);
-    }
-    // The filters of a new tree are what auto_bits goes on from.
-    if (!options.auto_bits) return share;
-    const absl::Status status = share.budget.SetLive({0, 0, {}, 1});
-    if (!status.ok()) return status;
-    return share;
-  }
   // Until compactions have been seen, all SSTs of flushes are taken to be
   // moved, and no others: RocksDB does not report all of CompactFiles().
   view->live.moved_share =

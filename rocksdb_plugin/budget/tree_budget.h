@@ -2,8 +2,8 @@
 //
 // The share of a column family's budget for the SST that RocksDB is about to
 // write: turns RocksDB's FilterBuildingContext into FileFacts and a FileBudget,
-// for native and composed mode. If a listener knows the live tree, that is
-// used.
+// for native and composed mode. Where no listener knows the live tree, and
+// under FIFO compaction, all SSTs have the average bits.
 //
 //   auto share = tree_.ShareOf(context, cost, options, file_options);
 //   if (share.ok()) setting = share->budget.ForFile(share->facts);
@@ -13,18 +13,14 @@
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_
 #define ROWBLOOM_ROCKSDB_PLUGIN_BUDGET_TREE_BUDGET_H_
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
-#include <string>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
-#include "budget/database_id.h"
 #include "budget/live_tree.h"
 #include "budget/observed_gets.h"
 #include "rdb.h"
@@ -40,7 +36,6 @@ inline constexpr double kMaxBudgetBitsPerKey = 24;
 
 // An InvalidArgument of these says what is allowed.
 absl::Status ValidateBudgetBits(const char* option, double bits_per_key);
-absl::Status ValidateSizeRatio(double size_ratio);
 absl::Status ValidateMissingShare(double missing_share);
 
 // The part of the block cache for live blocks that filter partitions share with
@@ -81,9 +76,6 @@ class TreeBudget {
       const std::shared_ptr<const LiveTree>& tree) const;
 
  private:
-  // A database and a column family.
-  using TreeName = std::pair<DatabaseId, std::string>;
-
   struct KeptPlan {
     TreePlan plan;
     // A thread makes the next one; others follow this one meanwhile.
@@ -91,7 +83,6 @@ class TreeBudget {
     bool is_guess = false;  // From the filters of a part of the SSTs.
   };
 
-  FileFacts FactsOf(const rdb::FilterBuildingContext& context);
   // Sets memory and mode to those of the plan for the live tree, within the
   // memory of `budget`, where filters and data share `cache_bytes`.
   void FollowPlan(const rdb::FilterBuildingContext& context,
@@ -101,14 +92,6 @@ class TreeBudget {
                   FilterBudgetOptions* budget);
 
   mutable std::mutex mutex_;
-  // By database and column family: the number of levels it certainly has, from
-  // recent files and from those before. Older numbers are forgotten, since
-  // nothing reports that a database was closed, and another database's logger
-  // may get the same address.
-  using LevelCounts = std::map<TreeName, uint32_t>;
-  LevelCounts level_counts_;
-  LevelCounts level_counts_before_;
-  size_t files_ = 0;  // Files since level_counts_ was cleared.
   // A tree lives as long as its database is open.
   std::map<std::weak_ptr<const LiveTree>, KeptPlan, std::owner_less<>> plans_;
 };

@@ -66,7 +66,6 @@ const FilterCost& CostOf(RocksDbFilter filter) {
 
 absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options) {
   absl::Status status = ValidateBits(options.bits_per_key);
-  if (status.ok()) status = ValidateSizeRatio(options.size_ratio);
   if (status.ok()) status = ValidateMissingShare(options.missing_share);
   return status;
 }

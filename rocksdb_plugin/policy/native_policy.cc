@@ -111,7 +111,6 @@ absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
   if (status.ok()) {
     status = ValidateBudgetBitsOrNone(options.budget_bits_per_key);
   }
-  if (status.ok()) status = ValidateSizeRatio(options.size_ratio);
   if (status.ok()) status = ValidateMissingShare(options.missing_share);
   return status;
 }

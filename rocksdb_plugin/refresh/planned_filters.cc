@@ -69,12 +69,10 @@ class Planner {
                     ->GetOptions<rdb::BlockBasedTableOptions>()),
         database_name_(tree.db.GetName()) {}
 
-  // The deepest level first: without a listener, a policy learns the number of
-  // levels from it.
   std::map<uint64_t, FilterSetting> Plan() {
     std::map<uint64_t, FilterSetting> planned;
     const auto& levels = tree_.listed.levels;
-    for (size_t level = levels.size(); level-- > 0;) {
+    for (size_t level = 0; level < levels.size(); ++level) {
       std::map<bool, FilterSetting> of_level;  // By whether it is bottommost.
       for (const rdb::SstFileMetaData& file : levels[level].files) {
         const bool is_bottommost =

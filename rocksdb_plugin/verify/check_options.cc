@@ -47,7 +47,6 @@ using plugin::NativePolicy;
 using plugin::RowPrefixExtractor;
 using plugin::TextPolicy;
 using plugin::ToRocksDbStatus;
-using plugin::ValidateSizeRatio;
 using plugin::WarnOfPartitions;
 using plugin::WarnOfWholeFilters;
 
@@ -164,25 +163,6 @@ Status CheckNothingElseUsesPrefixes(
                      why, "use rowbloom, or rowbloom.RowPrefix:ROW"));
   }
   return Status::OK();
-}
-
-// The size ratio spreads the budget over levels that are not known.
-Status CheckSizeRatio(const ColumnFamilyOptions& options, BudgetMode mode,
-                      double size_ratio) {
-  const double multiplier = options.max_bytes_for_level_multiplier;
-  if (mode == BudgetMode::kFixed ||
-      options.compaction_style != rdb::kCompactionStyleLevel ||
-      // Text has fewer digits, and no budget accepts a ratio of at most 1.
-      std::abs(multiplier - size_ratio) <= 1e-3 * size_ratio ||
-      !ValidateSizeRatio(multiplier).ok()) {
-    return Status::OK();
-  }
-  return Status::InvalidArgument(
-      absl::StrCat("size_ratio ", size_ratio,
-                   " of filter_policy is not max_bytes_for_level_multiplier ",
-                   multiplier, ": without a listener filters would ",
-                   size_ratio > multiplier ? "exceed" : "fall short of",
-                   " their budget; set size_ratio=", multiplier));
 }
 
 Status CheckPair(const RocksDbOptions& policy,
@@ -412,24 +392,20 @@ Status CheckRocksDbOptions(const rdb::Options& options,
         return listener != nullptr &&
                listener->IsInstanceOf(plugin::BudgetListener::kClassName());
       });
-  constexpr char kRemedy[] =
-      " without a listener: add NewRocksDbBudgetListener() to "
-      "DBOptions::listeners, or listeners={rowbloom.BudgetListener}";
+  const auto without_listener = [&](const char* what) {
+    return absl::StrCat(
+        name, " with ", what,
+        " without a listener: all SSTs get the same bits; add "
+        "NewRocksDbBudgetListener() to DBOptions::listeners, or "
+        "listeners={rowbloom.BudgetListener}");
+  };
   const char* const option = OptionThatNeedsListener(*budget);
   if (!has_listener && option != nullptr) {
-    return Status::InvalidArgument(
-        absl::StrCat(name, " with ", option, kRemedy));
-  }
-  if (!has_listener) {
-    status = CheckSizeRatio(options, mode, budget->size_ratio);
-    if (!status.ok()) return status;
+    return Status::InvalidArgument(without_listener(option));
   }
   if (warnings == nullptr) return status;
   if (!has_listener && mode != BudgetMode::kFixed) {
-    warnings->push_back(absl::StrCat(
-        name, " with a budget", kRemedy,
-        "; without one the policy knows only the level of an SST, and filters "
-        "may take more than the budget or waste more reads"));
+    warnings->push_back(without_listener("a budget") + ", or set budget=fixed");
   }
   const auto* table =
       options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();

@@ -42,6 +42,12 @@ class BuildingContext {
     result.context_.compaction_style = style;
     return result;
   }
+  // `logger` tells databases apart, and must outlive the result.
+  BuildingContext Of(rdb::Logger* logger) const {
+    BuildingContext result = *this;
+    result.context_.info_log = logger;
+    return result;
+  }
   // `table` must outlive the result.
   BuildingContext With(const rdb::BlockBasedTableOptions* table) const {
     return BuildingContext(context_.reason, context_.level_at_creation,

@@ -190,8 +190,7 @@ Json Notes(const Advice& advice) {
   if (!advice.listeners.empty()) {
     notes.push_back(
         "listeners is an option of DBOptions. Without this listener the policy "
-        "does not know what the other filters take, and they may take more "
-        "than its budget.");
+        "gives all SSTs the same bits.");
   }
   if (tree.runs.empty()) {
     notes.push_back("The column family has no SSTs: there is no advice.");

@@ -96,8 +96,8 @@ struct RocksDbOptions : RocksDbBudgetOptions {
   // Chooses bits by SST, from one budget for the tree: fewer for the oldest
   // run, which has most keys, more for newer ones (filter_budget.h:
   // FileBudget). The bits of `filter_spec` are then the average.
-  // Unset: the same bits everywhere. A listener improves the choice:
-  // rocksdb_budget.h.
+  // Unset, or without the listener of rocksdb_budget.h: the same bits
+  // everywhere.
   std::optional<BudgetMode> budget;
   // Replaces the bits of `filter_spec`, to allow averages below 1: above 0, at
   // most 24. 0: the bits of `filter_spec`.
@@ -108,8 +108,7 @@ struct RocksDbOptions : RocksDbBudgetOptions {
     const RocksDbBudgetOptions none;
     const bool has_budget = auto_bits || budget_bits_per_key > 0 ||
                             budget_bytes > 0 || total_memory_bytes > 0 ||
-                            missing_share != none.missing_share ||
-                            size_ratio != none.size_ratio;
+                            missing_share != none.missing_share;
     return budget.has_value() || !has_budget ? budget : BudgetMode::kBalanced;
   }
   // `bloom_type`, or what it stands for if it is unset.
@@ -180,9 +179,8 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
     std::vector<std::string>* warnings = nullptr);
 // The same, and what the policy needs of DBOptions: InvalidArgument for
-// auto_bits or a limit without a listener of rocksdb_budget.h, and for another
-// budget without one whose size_ratio is not max_bytes_for_level_multiplier;
-// warnings for such a budget, and for auto_bits without statistics.
+// auto_bits or a limit without the listener of rocksdb_budget.h; warnings for
+// another budget without it, and for auto_bits without statistics.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::Options& options,
     std::vector<std::string>* warnings = nullptr);

@@ -11,12 +11,9 @@
 //   if (listener == nullptr) return status;  // RocksDB crashes on a null one.
 //   options.listeners.push_back(listener);
 //
-// Without a listener a policy knows of an SST only its level and whether it is
-// bottommost, from RocksDB. That holds a balanced budget in leveled trees. With
-// a listener it knows the share of keys in the run that the SST will be part
-// of, and the total size of filters: universal trees, kHitsOnly and budgets in
-// bytes need it, and leveled trees come nearer to the optimum
-// (docs/memory_budget.md).
+// The policy learns from it the share of keys in the run that an SST will be
+// part of, and the total size of filters. Without a listener all SSTs have the
+// same bits, as SSTs of SstFileWriter and under FIFO compaction always have.
 
 #ifndef ROWBLOOM_ROCKSDB_BUDGET_H_
 #define ROWBLOOM_ROCKSDB_BUDGET_H_

@@ -40,9 +40,6 @@ struct RocksDbBudgetOptions {
   // the live tree, missing_share and keys that are asked for equally often.
   // Needs a listener. 0: no such limit.
   uint64_t total_memory_bytes = 0;
-  // RocksDB's max_bytes_for_level_multiplier; 2 for universal compaction. Above
-  // 1. With a listener, which knows the tree, it matters little.
-  double size_ratio = 10;
   // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
   double missing_share = 0.5;
 };

@@ -10,12 +10,9 @@
 // Or from an options string, after RegisterRocksDb():
 //   filter_policy={id=rowbloom.Composed;bits_per_key=8;filter=bloom}
 //
-// SSTs of the oldest run, which hold most keys, get somewhat less than the
-// budget, and newer ones more, since each run costs a get the same read
-// (filter_budget.h: FileBudget, by the level, and bottommost first; with the
-// listener of rocksdb_budget.h, by the live tree). An SST that RocksDB says
-// nothing about, for example one to be ingested, counts as oldest; so does
-// every SST under FIFO compaction.
+// With the listener of rocksdb_budget.h, SSTs of the oldest run, which hold
+// most keys, get somewhat less than the budget, and newer ones more, since each
+// run costs a get the same read (filter_budget.h). Without it all get the same.
 //
 // The filters are RocksDB's, under its own CompatibilityName: RocksDB without
 // rowbloom reads them, and this policy reads RocksDB's. Immutable and

@@ -159,42 +159,6 @@ TEST(CheckOptions, RefusesHashMemtables) {
   }
 }
 
-TEST(CheckOptions, RefusesBudgetsOfAnotherSizeRatioWithoutAListener) {
-  Case c;
-  rdb::DBOptions database;
-  const auto check = [&] {
-    EXPECT_TRUE(c.Check().ok());
-    return CheckRocksDbOptions(rdb::Options(database, c.options));
-  };
-  c.options.max_bytes_for_level_multiplier = 4;
-  EXPECT_TRUE(check().ok()) << "without a budget";
-  c.filter.budget = BudgetMode::kBalanced;
-  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
-  EXPECT_REFUSED(check(), HasSubstr("size_ratio 10"),
-                 HasSubstr("set size_ratio=4"));
-  database.listeners.push_back(NewRocksDbBudgetListener());
-  EXPECT_TRUE(check().ok()) << "the listener knows the runs";
-  database.listeners.clear();
-  c.filter.size_ratio = 4;
-  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
-  EXPECT_TRUE(check().ok()) << check().ToString();
-  c.options.max_bytes_for_level_multiplier = 10.0 / 3;
-  c.filter.size_ratio = 3.33333;  // Text has fewer digits.
-  c.table.filter_policy = NewRocksDbFilterPolicy(c.filter);
-  EXPECT_TRUE(check().ok()) << check().ToString();
-  c.options.max_bytes_for_level_multiplier = 4;
-  c.options.prefix_extractor.reset();
-  RocksDbComposedOptions composed;
-  c.table.filter_policy = NewRocksDbComposedPolicy(composed);
-  EXPECT_REFUSED(check(), HasSubstr("set size_ratio=4"));
-  c.options.compaction_style = rdb::kCompactionStyleUniversal;
-  EXPECT_TRUE(check().ok()) << "has no such ratio";
-  c.options.compaction_style = rdb::kCompactionStyleLevel;
-  composed.budget = BudgetMode::kFixed;
-  c.table.filter_policy = NewRocksDbComposedPolicy(composed);
-  EXPECT_TRUE(check().ok()) << check().ToString();
-}
-
 TEST(CheckOptions, WarnsOfKeyLevelsThatNoExtractorAsksFor) {
   Case c;
   EXPECT_THAT(c.Warnings(), IsEmpty());
@@ -612,11 +576,19 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
       check("{id=rowbloom;total_memory_bytes=1000}", true, false, &warnings)
           .ok());
   EXPECT_THAT(warnings, ElementsAre(HasSubstr("do not share the block cache")));
-  EXPECT_TRUE(
-      check("{id=rowbloom;budget=balanced}", false, false, &warnings).ok());
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("without a listener")));
-  for (const char* policy : {"rowbloom", "rowbloom:10", "bloomfilter:10",
-                             "{id=rowbloom;budget=fixed}"}) {
+  for (const char* policy :
+       {"{id=rowbloom;budget=balanced}", "{id=rowbloom;budget=hits_only}",
+        "{id=rowbloom;missing_share=0.9}", "rowbloom.Composed:8"}) {
+    EXPECT_TRUE(check(policy, false, false, &warnings).ok());
+    EXPECT_THAT(warnings,
+                ElementsAre(AllOf(HasSubstr("with a budget without a listener"),
+                                  HasSubstr("budget=fixed"))));
+    EXPECT_TRUE(check(policy, true, false, &warnings).ok());
+    EXPECT_THAT(warnings, IsEmpty()) << policy;
+  }
+  for (const char* policy :
+       {"rowbloom", "rowbloom:10", "bloomfilter:10",
+        "{id=rowbloom;budget=fixed}", "{id=rowbloom.Composed;budget=fixed}"}) {
     EXPECT_TRUE(check(policy, false, false, &warnings).ok());
     EXPECT_THAT(warnings, IsEmpty()) << policy;
   }

@@ -52,8 +52,8 @@ std::vector<Misspelt> AllMisspelt() {
        "balanced"},
       {"{id=rowbloom;budget=balanced;budget_bits_per_key=30}",
        "budget_bits_per_key=30", "at most 24"},
-      {"{id=rowbloom;budget=balanced;size_ratio=0.5}", "size_ratio=0.5",
-       "above 1"},
+      {"{id=rowbloom;budget=balanced;missing_share=1.5}", "missing_share=1.5",
+       "0.01 to 1"},
       {"{id=rowbloom;fliter_spec=compact}", "fliter_spec=compact",
        "known: auto_bits, bloom_type, budget,"},
       {"{id=rowbloom;bloom_type=ROWCOL}", "bloom_type ROWCOL", "fixed:N"},
@@ -263,11 +263,11 @@ TEST(MisspeltPolicy, AColumnFamilyIsRefusedWhenItIsOpenedAgain) {
 TEST(MisspeltPolicy, EachErrorIsNamed) {
   std::shared_ptr<const rdb::FilterPolicy> policy;
   const rdb::Status status = ParseRocksDbFilterPolicy(
-      "{id=rowbloom;key_codec=fixd:8;filter_spec=compct;size_ratio=0}",
+      "{id=rowbloom;key_codec=fixd:8;filter_spec=compct;missing_share=0}",
       &policy);
   EXPECT_THAT(status.ToString(), AllOf(HasSubstr("key_codec=fixd:8"),
                                        HasSubstr("filter_spec=compct"),
-                                       HasSubstr("size_ratio=0")));
+                                       HasSubstr("missing_share=0")));
 }
 
 }  // namespace

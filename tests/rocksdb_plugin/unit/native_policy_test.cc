@@ -9,6 +9,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb_plugin/building_context.h"
 #include "rocksdb_plugin/policy_text.h"
+#include "rocksdb_plugin/reported_tree.h"
 #include "rocksdb_plugin/test_db.h"
 
 namespace rowbloom::testing {
@@ -41,7 +42,6 @@ TEST(NativePolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
        [](RocksDbOptions* o) {
          o->filter_spec = o->filter_spec.WithFamily("always_maybe");
        }},
-      {"size_ratio 1", [](RocksDbOptions* o) { o->size_ratio = 1; }},
       {"missing_share 0", [](RocksDbOptions* o) { o->missing_share = 0; }},
       {"budget_bits_per_key -1",
        [](RocksDbOptions* o) { o->budget_bits_per_key = -1; }},
@@ -100,8 +100,8 @@ TEST(NativePolicy, AnOptionOfABudgetMeansABalancedOne) {
   };
   EXPECT_FALSE(budget(";bloom_type=ROW").has_value());
   EXPECT_EQ(budget(";missing_share=0.9"), BudgetMode::kBalanced);
-  for (const char* option : {"budget_bytes", "total_memory_bytes",
-                             "budget_bits_per_key", "size_ratio"}) {
+  for (const char* option :
+       {"budget_bytes", "total_memory_bytes", "budget_bits_per_key"}) {
     const std::string set = std::string(";") + option + "=4";
     EXPECT_EQ(budget(set), BudgetMode::kBalanced) << option;
     EXPECT_EQ(budget(set + ";budget=fixed"), BudgetMode::kFixed) << option;
@@ -143,13 +143,12 @@ TEST(NativePolicy, TextSetsTheBudget) {
   const RocksDbOptions options = OptionsOf<NativePolicy>(
       "{id=rowbloom;filter_spec=compact;budget=hits_only;budget_bits_per_key=0."
       "6;"
-      "budget_bytes=5000000000;total_memory_bytes=7000000000;size_ratio=6;"
+      "budget_bytes=5000000000;total_memory_bytes=7000000000;"
       "missing_share=0.9}");
   EXPECT_EQ(options.budget, BudgetMode::kHitsOnly);
   EXPECT_EQ(options.budget_bits_per_key, 0.6);
   EXPECT_EQ(options.budget_bytes, 5000000000);
   EXPECT_EQ(options.total_memory_bytes, 7000000000);
-  EXPECT_EQ(options.size_ratio, 6);
   EXPECT_EQ(options.missing_share, 0.9);
 }
 
@@ -159,9 +158,8 @@ TEST(NativePolicy, TextOfAPolicyMakesAnEqualPolicy) {
         "{id=rowbloom;key_codec=delimiter:0x3b}",
         "{id=rowbloom;filter_spec=compact:target_fpr=1.52587890625e-05}",
         "{id=rowbloom;filter_spec=fast:bits_per_key=9.5}",
-        "{id=rowbloom;filter_spec=compact;budget=balanced;size_ratio=4}",
-        "{id=rowbloom;filter_spec=compact;budget=balanced;size_ratio=1."
-        "0000001}",
+        "{id=rowbloom;filter_spec=compact;budget=balanced;missing_share=0."
+        "1000000001}",
         "{id=rowbloom;budget=hits_only;budget_bits_per_key=0.45;"
         "budget_bytes=123456789;missing_share=0.25}",
         "{id=rowbloom;key_codec=fixed:20;filter_spec=blocked_bloom:target_fpr="
@@ -200,8 +198,7 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
       {id + "budget_bytes=some}", "not a number of bytes"},
       {id + "filter_spec=always_maybe;budget=balanced}",
        "set no filter_policy"},
-      {id + "size_ratio=1}", "not above 1"},
-      {id + "size_ratio=1e300}", "at most 1e+06"},
+      {id + "size_ratio=10}", "size_ratio"},
       {id + "missing_share=nan}", "0.01 to 1"},
   });
 }
@@ -247,17 +244,18 @@ RocksDbOptions WithBudget(const std::string& family, BudgetMode mode) {
 }
 
 TEST(NativePolicy, ABudgetGivesNewerRunsMoreBits) {
+  const ReportedTree tree({{1000000}, {10000000}, {100000000}});
   for (const FilterSpec& family : SpecsOfEachFamily()) {
     const NativePolicy policy(
         WithBudget(family.family(), BudgetMode::kBalanced));
-    const double bottom = Build(policy, Context::Bottommost(6)).bits_per_key;
-    EXPECT_LT(bottom, 10) << family.family();
-    EXPECT_GT(bottom, 7) << family.family();
-    EXPECT_GT(Build(policy, Context::Compaction(5)).bits_per_key, 10);
-    EXPECT_GT(Build(policy, Context::Compaction(1)).bits_per_key, 14);
-    EXPECT_EQ(Build(policy, Context::Unknown()).bits_per_key, bottom);
-    EXPECT_EQ(Build(policy, Context::SstFileWriter()).bits_per_key, bottom);
-    EXPECT_LE(Build(policy, Context::Flush()).bits_per_key, 13.2);
+    const auto bits = [&](const Context& context) {
+      return Build(policy, tree.In(context)).bits_per_key;
+    };
+    EXPECT_LT(bits(Context::Bottommost(3)), 10) << family.family();
+    EXPECT_GT(bits(Context::Bottommost(3)), 7) << family.family();
+    EXPECT_GT(bits(Context::Compaction(2)), 10);
+    EXPECT_GT(bits(Context::Compaction(1)), 13);
+    EXPECT_NEAR(bits(Context::SstFileWriter()), 10, 0.8);
   }
 }
 
@@ -275,11 +273,12 @@ TEST(NativePolicy, WithoutABudgetOrWithAFixedOneBitsAreTheSameEverywhere) {
 }
 
 TEST(NativePolicy, HitsOnlyWritesNoFilterAtTheBottom) {
+  const ReportedTree tree({{1000000}, {10000000}, {100000000}}, 1);
   RocksDbOptions options = WithBudget("compact", BudgetMode::kHitsOnly);
   options.budget_bits_per_key = 0.6;
   const NativePolicy policy(options);
-  EXPECT_EQ(Build(policy, Context::Bottommost(6)).bits_per_key, 0);
-  EXPECT_GT(Build(policy, Context::Compaction(5)).bits_per_key, 2);
+  EXPECT_EQ(Build(policy, tree.In(Context::Bottommost(3))).bits_per_key, 0);
+  EXPECT_GT(Build(policy, tree.In(Context::Compaction(2))).bits_per_key, 2);
 }
 
 }  // namespace

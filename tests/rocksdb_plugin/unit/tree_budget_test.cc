@@ -2,18 +2,12 @@
 
 #include "budget/tree_budget.h"
 
-#include <chrono>
-#include <cstdarg>
 #include <cstdint>
-#include <memory>
 #include <vector>
 
-#include "budget/database_id.h"
-#include "budget/live_tree.h"
 #include "gtest/gtest.h"
-#include "rocksdb/env.h"
-#include "rocksdb/table.h"
 #include "rocksdb_plugin/building_context.h"
+#include "rocksdb_plugin/reported_tree.h"
 #include "rowbloom/get_cost.h"
 
 namespace rowbloom::plugin {
@@ -21,64 +15,28 @@ namespace {
 
 using testing::BuildingContext;
 
-class SilentLogger : public rdb::Logger {
- public:
-  using Logger::Logv;
-  void Logv(const char* /*format*/, va_list /*arguments*/) override {}
-};
+using testing::ReportedTree;
 
-// A tree of these runs, the newest in level 1, that a listener has reported.
-class ReportedTree {
- public:
-  ReportedTree()
-      : tree_(LiveTrees::FindOrAdd(DatabaseOf(ContextOf(0)), logger_,
-                                   "default")) {
-    // Compactions of this tree rewrite their SSTs.
-    tree_->SetFiles(0, {{1, FileOf(0, 1)}}, std::chrono::milliseconds(0));
-    for (int level = 1; level < 4; ++level, ++last_number_) {
-      tree_->CompactionCompleted(level, true, {last_number_},
-                                 {{last_number_ + 1, FileOf(level, 1)}});
-    }
-  }
+constexpr double kBits = 10;
 
-  void SetRuns(const std::vector<TreeRun>& runs) {
-    LiveFiles files;
-    for (size_t i = 0; i < runs.size(); ++i) {
-      files[++last_number_] =
-          FileOf(static_cast<int>(i) + 1, runs[i].key_count);
-    }
-    tree_->SetFiles(tree_->changes(), files, std::chrono::milliseconds(0));
-  }
-  absl::StatusOr<FileShare> ShareOf(int level, const FilterCost& cost,
+FileBudgetOptions Balanced() {
+  FileBudgetOptions options;
+  options.budget.memory = FilterMemory::BitsPerKey(kBits);
+  return options;
+}
+
+class TreeBudgetTest : public ::testing::Test {
+ protected:
+  absl::StatusOr<FileShare> ShareOf(const ReportedTree& tree, int level,
+                                    const FilterCost& cost,
                                     const FileBudgetOptions& options,
                                     uint64_t total_memory_bytes) {
     RocksDbBudgetOptions of_tree;
     of_tree.total_memory_bytes = total_memory_bytes;
-    return budget_.ShareOf(ContextOf(level), cost, of_tree, options);
+    return budget_.ShareOf(tree.In(BuildingContext::Compaction(level)).get(),
+                           cost, of_tree, options);
   }
 
-  static constexpr uint64_t kRawKeyBytes = 24;
-  static constexpr uint64_t kRawValueBytes = 100;
-
- private:
-  static LiveFile FileOf(int level, uint64_t keys) {
-    LiveFile file;
-    file.level = level;
-    file.size_bytes = keys;
-    file.filter = FileFilter{keys, keys, keys, kRawKeyBytes * keys,
-                             kRawValueBytes * keys};
-    return file;
-  }
-  rdb::FilterBuildingContext ContextOf(int level) const {
-    rdb::FilterBuildingContext context =
-        BuildingContext::Compaction(level).get();
-    context.info_log = logger_.get();
-    return context;
-  }
-
-  const std::shared_ptr<rdb::Logger> logger_ = std::make_shared<SilentLogger>();
-  const std::shared_ptr<LiveTree> tree_;
-  uint64_t last_number_ = 1;
   TreeBudget budget_;
 };
 
@@ -88,7 +46,63 @@ const FilterCost& Compact() {
   return *cost;
 }
 
-TEST(TreeBudget, TotalMemoryFollowsThePlanAndItsMode) {
+// The level of an SST alone does not hold a budget: where SSTs are moved, or
+// levels are not full, most filters would have the bits of a small run.
+TEST_F(TreeBudgetTest, WithoutAListenerAllSstsHaveTheAverage) {
+  for (const BudgetMode mode : {BudgetMode::kBalanced, BudgetMode::kHitsOnly}) {
+    FileBudgetOptions options = Balanced();
+    options.budget.mode = mode;
+    for (const BuildingContext& context :
+         {BuildingContext::Flush(), BuildingContext::Compaction(1),
+          BuildingContext::Compaction(5), BuildingContext::Bottommost(6),
+          BuildingContext::Unknown(), BuildingContext::SstFileWriter()}) {
+      const auto share = budget_.ShareOf(context.get(), Compact(), {}, options);
+      ASSERT_TRUE(share.ok()) << share.status();
+      EXPECT_NEAR(share->budget.ForFile(share->facts).bits_per_key, kBits,
+                  0.01);
+    }
+  }
+}
+
+// So has an SST that belongs to no tree yet, and each under FIFO compaction.
+TEST_F(TreeBudgetTest, SstsOutsideOfTheTreeHaveTheAverage) {
+  const ReportedTree tree({{1000000}, {10000000}, {100000000}});
+  const auto bits = [&](const BuildingContext& context) {
+    const auto share =
+        budget_.ShareOf(tree.In(context).get(), Compact(), {}, Balanced());
+    return share->budget.ForFile(share->facts).bits_per_key;
+  };
+  const BuildingContext bottom = BuildingContext::Bottommost(3);
+  EXPECT_LT(bits(bottom), kBits - 0.2);
+  EXPECT_NEAR(bits(bottom.Of(rdb::kCompactionStyleFIFO)), kBits, 0.01);
+  EXPECT_NEAR(bits(BuildingContext::SstFileWriter()), kBits, 0.01);
+}
+
+TEST_F(TreeBudgetTest, NewerRunsGetMoreBits) {
+  for (const FilterCost& cost :
+       {Compact(), FilterCost::OfRocksDbBloom(), FilterCost::OfRocksDbRibbon(),
+        *FilterCost::OfFamily("blocked_bloom"),
+        *FilterCost::OfFamily("fast")}) {
+    const ReportedTree tree({{1000000}, {10000000}, {100000000}});
+    const auto bits = [&](const BuildingContext& context) {
+      const auto share =
+          budget_.ShareOf(tree.In(context).get(), cost, {}, Balanced());
+      return share->budget.ForFile(share->facts).bits_per_key;
+    };
+    const double bottom = bits(BuildingContext::Bottommost(3));
+    EXPECT_LT(bottom, kBits) << cost.name();
+    EXPECT_GT(bottom, kBits - 3) << cost.name();
+    // A move to another level leaves the filter as it is.
+    EXPECT_EQ(bits(BuildingContext::Bottommost(1)), bottom) << cost.name();
+    const double above = bits(BuildingContext::Compaction(2));
+    EXPECT_GT(above, kBits) << cost.name();
+    const double top = bits(BuildingContext::Compaction(1));
+    EXPECT_GE(top, above) << cost.name();
+    EXPECT_LE(top, kBits + FileBudgetOptions().max_extra_bits + 0.01);
+  }
+}
+
+TEST_F(TreeBudgetTest, TotalMemoryFollowsThePlanAndItsMode) {
   const std::vector<TreeRun> runs = {{1000000}, {10000000}, {100000000}};
   FileBudgetOptions options;
   options.budget.memory = FilterMemory::BitsPerKey(20);
@@ -104,12 +118,11 @@ TEST(TreeBudget, TotalMemoryFollowsThePlanAndItsMode) {
     const auto plan = PlanTotalMemory(Compact(), runs, total);
     ASSERT_TRUE(plan.ok()) << plan.status();
     ASSERT_EQ(plan->mode, is_tiny ? BudgetMode::kFixed : BudgetMode::kBalanced);
-    ReportedTree tree;
-    tree.SetRuns(runs);
+    const ReportedTree tree(runs);
     std::vector<double> bits;
     for (int level = 1; level <= 3; ++level) {
       const auto share =
-          tree.ShareOf(level, Compact(), options, total_memory_bytes);
+          ShareOf(tree, level, Compact(), options, total_memory_bytes);
       ASSERT_TRUE(share.ok()) << share.status();
       bits.push_back(share->budget.ForFile(share->facts).bits_per_key);
     }
@@ -125,38 +138,36 @@ TEST(TreeBudget, TotalMemoryFollowsThePlanAndItsMode) {
   }
 }
 
-TEST(TreeBudget, AnotherCacheMakesANewPlan) {
+TEST_F(TreeBudgetTest, AnotherCacheMakesANewPlan) {
   FileBudgetOptions options;
   options.budget.memory = FilterMemory::BitsPerKey(20);
   options.budget.missing_share = 1;
-  const auto bits = [&](ReportedTree* tree, uint64_t total_memory_bytes) {
-    const auto share = tree->ShareOf(3, Compact(), options, total_memory_bytes);
+  const auto bits = [&](const ReportedTree& tree, uint64_t total_memory_bytes) {
+    const auto share = ShareOf(tree, 3, Compact(), options, total_memory_bytes);
     return share->budget.ForFile(share->facts).bits_per_key;
   };
-  ReportedTree first;
-  ReportedTree second;
-  for (ReportedTree* tree : {&first, &second}) {
-    tree->SetRuns({{1000000}, {10000000}, {100000000}});
-  }
-  const double of_large = bits(&first, 100'000'000);
-  const double of_small = bits(&second, 10'000'000);
+  const std::vector<TreeRun> runs = {{1000000}, {10000000}, {100000000}};
+  const ReportedTree first(runs);
+  const ReportedTree second(runs);
+  const double of_large = bits(first, 100'000'000);
+  const double of_small = bits(second, 10'000'000);
   EXPECT_NE(of_small, of_large);
-  EXPECT_EQ(bits(&first, 10'000'000), of_small);
-  EXPECT_EQ(bits(&second, 100'000'000), of_large);
+  EXPECT_EQ(bits(first, 10'000'000), of_small);
+  EXPECT_EQ(bits(second, 100'000'000), of_large);
 }
 
 // The tree grows by less than what makes a new plan.
-TEST(TreeBudget, TotalMemoryStaysWithinBudgetBytesBetweenPlans) {
+TEST_F(TreeBudgetTest, TotalMemoryStaysWithinBudgetBytesBetweenPlans) {
   constexpr uint64_t kBudgetBytes = 700'000;
   FileBudgetOptions options;
   options.budget.mode = BudgetMode::kFixed;
   options.budget.missing_share = 1;
   options.budget.memory =
       FilterMemory::BitsPerKey(20).AtMostBytes(kBudgetBytes);
-  ReportedTree tree;
+  ReportedTree tree({});
   for (const uint64_t keys : {1'000'000, 1'050'000, 1'090'000}) {
     tree.SetRuns({{keys}});
-    const auto share = tree.ShareOf(1, Compact(), options, 1'000'000'000);
+    const auto share = ShareOf(tree, 1, Compact(), options, 1'000'000'000);
     ASSERT_TRUE(share.ok()) << share.status();
     const double bytes = share->budget.MaxBitsPerKey(/*is_flush=*/false) / 8 *
                          static_cast<double>(keys);
