@@ -189,11 +189,12 @@ std::optional<double> LiveTree::OutputKeys(const Output& output,
       keys += sums.estimator.Of(file->second).keys;
     }
   }
-  if (!any_job) return std::nullopt;
   if (level > 0) {
     const auto run = sums.runs.find({level, 0});
     if (run != sums.runs.end()) keys += run->second.keys;
   }
+  // RocksDB does not report CompactFiles(), which mostly rewrites a level.
+  if (!any_job && keys == 0) return std::nullopt;
   return keys;
 }
 

@@ -315,16 +315,19 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
   std::shared_ptr<const LiveTree> tree;
   std::optional<LiveTree::View> view;
   // FIFO's SSTs are all alike, flushes or not.
-  if (context.level_at_creation >= 0 &&
-      context.compaction_style != rdb::kCompactionStyleFIFO) {
+  const bool is_fifo = context.compaction_style == rdb::kCompactionStyleFIFO;
+  if (context.level_at_creation >= 0 && !is_fifo) {
     facts.level = context.level_at_creation;
     tree = LiveTrees::Find(DatabaseOf(context), context.column_family_name);
     if (tree != nullptr) view = tree->ViewFor({*facts.level, facts.is_flush});
   }
   if (!view.has_value()) {
     // The level alone does not say how many keys an SST's run has, nor whether
-    // a move will make it part of another one.
-    file_options.budget.mode = BudgetMode::kFixed;
+    // a move will make it part of another one. The average of kHitsOnly may be
+    // too small for any filter.
+    if (is_fifo || file_options.budget.mode != BudgetMode::kHitsOnly) {
+      file_options.budget.mode = BudgetMode::kFixed;
+    }
     absl::StatusOr<FileBudget> fixed = FileBudget::Create(cost, file_options);
     if (!fixed.ok()) return fixed.status();
     return FileShare{facts, *std::move(fixed)};

@@ -280,11 +280,12 @@ Status CheckTraps(const ColumnFamilyOptions& options,
 }
 
 // nullptr if none is set.
-const char* OptionThatNeedsListener(const RocksDbBudgetOptions& budget) {
+const char* OptionThatNeedsListener(const RocksDbBudgetOptions& budget,
+                                    BudgetMode mode) {
   if (budget.auto_bits) return "auto_bits";
   if (budget.budget_bytes > 0) return "budget_bytes";
   if (budget.total_memory_bytes > 0) return "total_memory_bytes";
-  return nullptr;
+  return mode == BudgetMode::kHitsOnly ? "budget=hits_only" : nullptr;
 }
 
 // Whole keys are not scanned.
@@ -399,7 +400,14 @@ Status CheckRocksDbOptions(const rdb::Options& options,
         "NewRocksDbBudgetListener() to DBOptions::listeners, or "
         "listeners={rowbloom.BudgetListener}");
   };
-  const char* const option = OptionThatNeedsListener(*budget);
+  const char* const option = OptionThatNeedsListener(*budget, mode);
+  if (options.compaction_style == rdb::kCompactionStyleFIFO) {
+    if (option == nullptr) return status;
+    return Status::InvalidArgument(absl::StrCat(
+        name, " with ", option,
+        " under FIFO compaction, which gives all SSTs the same bits; leave it "
+        "out"));
+  }
   if (!has_listener && option != nullptr) {
     return Status::InvalidArgument(without_listener(option));
   }
@@ -413,10 +421,10 @@ Status CheckRocksDbOptions(const rdb::Options& options,
     if (plugin::SharedCacheBytes(*table) == 0) {
       warnings->push_back(absl::StrCat(
           name,
-          " with total_memory_bytes, but filters do not share the block cache "
-          "with data: they get fewer bits for room that they do not take; set "
-          "cache_index_and_filter_blocks and partition_filters, or "
-          "budget_bytes"));
+          " with total_memory_bytes, but filters do not compete with data for "
+          "the block cache: set budget_bytes instead; or have a block cache, "
+          "cache_index_and_filter_blocks and partition_filters, and no "
+          "partition_pinning=kAll"));
     } else if (budget->total_memory_bytes > table->block_cache->GetCapacity()) {
       warnings->push_back(absl::StrCat(
           name, " with total_memory_bytes=", budget->total_memory_bytes,

@@ -179,8 +179,9 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::ColumnFamilyOptions& options,
     std::vector<std::string>* warnings = nullptr);
 // The same, and what the policy needs of DBOptions: InvalidArgument for
-// auto_bits or a limit without the listener of rocksdb_budget.h; warnings for
-// another budget without it, and for auto_bits without statistics.
+// auto_bits, a limit or kHitsOnly without the listener of rocksdb_budget.h, or
+// under FIFO compaction; warnings for another budget without the listener, and
+// for auto_bits without statistics.
 ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
     const ROCKSDB_NAMESPACE::Options& options,
     std::vector<std::string>* warnings = nullptr);

@@ -124,7 +124,7 @@ struct RocksDbRefreshReport {
 
 // With a budget and its listener (rocksdb_budget.h) SSTs are planned for the
 // tree as it is, and the budget is spent as if all of the plan were written.
-// Without a listener the policy knows levels alone.
+// Without a listener all SSTs get the same bits.
 absl::StatusOr<RocksDbRefreshReport> RefreshRocksDbFilters(
     ROCKSDB_NAMESPACE::DB* db,
     ROCKSDB_NAMESPACE::ColumnFamilyHandle* column_family,

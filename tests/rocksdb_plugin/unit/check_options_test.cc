@@ -563,11 +563,11 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
     EXPECT_TRUE(check(policy, true, false, &warnings).ok());
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("statistics is nullptr")));
   }
-  for (const char* option : {"budget_bytes", "total_memory_bytes"}) {
-    // It is of a budget, without a word.
-    const std::string policy = absl::StrCat("{id=rowbloom;", option, "=1000}");
+  for (const char* option :
+       {"budget_bytes=1000", "total_memory_bytes=1000", "budget=hits_only"}) {
+    const std::string policy = absl::StrCat("{id=rowbloom;", option, "}");
     EXPECT_REFUSED(check(policy, false, false, &warnings),
-                   HasSubstr(absl::StrCat(option, " without a listener")));
+                   HasSubstr(" without a listener"));
   }
   EXPECT_TRUE(
       check("{id=rowbloom;budget_bytes=1000}", true, false, &warnings).ok());
@@ -575,10 +575,10 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
   EXPECT_TRUE(
       check("{id=rowbloom;total_memory_bytes=1000}", true, false, &warnings)
           .ok());
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("do not share the block cache")));
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("no partition_pinning=kAll")));
   for (const char* policy :
-       {"{id=rowbloom;budget=balanced}", "{id=rowbloom;budget=hits_only}",
-        "{id=rowbloom;missing_share=0.9}", "rowbloom.Composed:8"}) {
+       {"{id=rowbloom;budget=balanced}", "{id=rowbloom;missing_share=0.9}",
+        "rowbloom.Composed:8"}) {
     EXPECT_TRUE(check(policy, false, false, &warnings).ok());
     EXPECT_THAT(warnings,
                 ElementsAre(AllOf(HasSubstr("with a budget without a listener"),
@@ -592,6 +592,27 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
     EXPECT_TRUE(check(policy, false, false, &warnings).ok());
     EXPECT_THAT(warnings, IsEmpty()) << policy;
   }
+}
+
+TEST(CheckOptions, UnderFifoCompactionNothingFollowsTheTree) {
+  const auto check = [](const std::string& policy,
+                        std::vector<std::string>* warnings) {
+    BlockBasedTableOptions table;
+    EXPECT_TRUE(ParseRocksDbFilterPolicy(policy, &table.filter_policy).ok());
+    rdb::Options options;
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+    options.compaction_style = rdb::kCompactionStyleFIFO;
+    options.listeners.push_back(NewRocksDbBudgetListener());
+    return CheckRocksDbOptions(options, warnings);
+  };
+  std::vector<std::string> warnings;
+  for (const char* policy : {"rowbloom:auto", "{id=rowbloom;budget_bytes=1000}",
+                             "{id=rowbloom.Composed;budget=hits_only}"}) {
+    EXPECT_REFUSED(check(policy, &warnings),
+                   HasSubstr("under FIFO compaction"));
+  }
+  EXPECT_TRUE(check("rowbloom.Composed:10", &warnings).ok());
+  EXPECT_THAT(warnings, IsEmpty());
 }
 
 }  // namespace
