@@ -213,6 +213,9 @@ absl::Status CheckIndex(const BlockPlace& place, const ParsedFooter& footer,
     if (!descriptor.ok()) return Annotate(place, at, descriptor.status());
     *has_empty_filters |= descriptor->unit_count == 0;
     const uint64_t size = descriptor->total_size_bytes();
+    if (size == 0 && descriptor->unit_count > 0) {
+      return DataLossAt(place, at, "a chunk of units without bytes");
+    }
     if (size > footer.index_offset - next_offset) {
       return DataLossAt(place, at,
                         absl::StrCat("a chunk of ", size, " bytes at ",

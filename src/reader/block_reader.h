@@ -233,8 +233,9 @@ class BlockReader final : public FilterReader {
                                  index().DescriptorOf(chunk).unit_count == 0);
   }
   // Decides whether a chunk with `steps` in memory should have more, as a load
-  // brings them.
-  bool WantsGrowth(size_t chunk, uint32_t steps, FilterLoad* load) const;
+  // brings them, beside planned loads of `planned_bytes`.
+  bool WantsGrowth(size_t chunk, uint32_t steps, uint64_t planned_bytes,
+                   FilterLoad* load) const;
   // Asks the filter of a chunk that needs no load, unless its family refuses
   // it. A sample puts it into the cache, where lookups are faster, if that
   // evicts nothing.

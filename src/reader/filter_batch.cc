@@ -154,7 +154,8 @@ bool AskMemory(Questions group, uint64_t planned_bytes, FilterLoad* load) {
   }
   const bool pays =
       is_in_memory ? any_sample && steps_to_grow_from > 0 &&
-                         reader.WantsGrowth(chunk, steps_to_grow_from, load)
+                         reader.WantsGrowth(chunk, steps_to_grow_from,
+                                            planned_bytes, load)
                    : !is_paused && reader.WantsLoad(chunk, planned_bytes, load);
   return !pays || !reader.ClaimLoad(chunk);
 }

@@ -54,7 +54,10 @@ bool BlockReader::WantsLoad(size_t chunk, uint64_t planned_bytes,
           ? FilterSteps(descriptor)
           : judge_->StepsToLoad({chunk, &descriptor, chunks_.RoomFor(chunk)},
                                 planned_bytes);
-  if (steps == 0 && !always_loads_) {
+  if (steps == 0) {
+    // There is nothing to load of a filter without bytes that its family
+    // refuses.
+    if (descriptor.unit_count == 0) counters_.Add(FilterCounter::kLoadErrors);
     chunks_.PauseUnlessPaused(chunk, judge_->rules().declined_pause);
     return false;
   }
@@ -63,14 +66,14 @@ bool BlockReader::WantsLoad(size_t chunk, uint64_t planned_bytes,
 }
 
 bool BlockReader::WantsGrowth(size_t chunk, uint32_t steps,
-                              FilterLoad* load) const {
+                              uint64_t planned_bytes, FilterLoad* load) const {
   // A chunk that has another reader's shortcut would be taken from that one.
   if (always_loads_ || !chunks_.Has(chunk) || !chunks_.PauseEnds(chunk)) {
     return false;
   }
   const FilterDescriptor descriptor = index().DescriptorOf(chunk);
-  const uint32_t wanted =
-      judge_->StepsToGrow({chunk, &descriptor, chunks_.RoomFor(chunk)}, steps);
+  const uint32_t wanted = judge_->StepsToGrow(
+      {chunk, &descriptor, chunks_.RoomFor(chunk)}, steps, planned_bytes);
   if (wanted <= steps) return false;
   *load = loader_.LoadOf(chunk, wanted);
   return true;
@@ -101,7 +104,7 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockReader::AskMemory(
     return !is_paused && WantsLoad(chunk, planned_bytes, load);
   }
   return lookup->is_sample && steps_to_grow_from > 0 &&
-         WantsGrowth(chunk, steps_to_grow_from, load);
+         WantsGrowth(chunk, steps_to_grow_from, planned_bytes, load);
 }
 
 void BlockReader::AskHeld(Lookup* lookup) const {

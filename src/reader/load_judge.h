@@ -113,9 +113,11 @@ class LoadJudge {
   // loads of `planned_bytes`; 0 if it should not be loaded.
   uint32_t StepsToLoad(const Candidate& candidate,
                        uint64_t planned_bytes) const;
-  // The number of steps that a chunk with `steps` in memory should have; at
-  // most `steps` if it should stay as it is.
-  uint32_t StepsToGrow(const Candidate& candidate, uint32_t steps) const;
+  // The number of steps that a chunk with `steps` in memory should have, after
+  // planned loads of `planned_bytes`; at most `steps` if it should stay as it
+  // is.
+  uint32_t StepsToGrow(const Candidate& candidate, uint32_t steps,
+                       uint64_t planned_bytes) const;
 
  private:
   // Beyond this many, all outcomes so far count half.
@@ -241,7 +243,8 @@ inline uint32_t LoadJudge::StepsToLoad(const Candidate& candidate,
 }
 
 inline uint32_t LoadJudge::StepsToGrow(const Candidate& candidate,
-                                       uint32_t steps) const {
+                                       uint32_t steps,
+                                       uint64_t planned_bytes) const {
   const uint32_t wanted = AffordableSteps(candidate, steps);
   if (wanted <= steps) return steps;
   // The whole chunk is read again, but only the new steps are weighed: with all
@@ -254,8 +257,8 @@ inline uint32_t LoadJudge::StepsToGrow(const Candidate& candidate,
   const double saved_bytes =
       AbsentLookups(candidate.chunk) * rules().payback_half_lives *
       SavedBySteps(*candidate.descriptor, steps, wanted) * cost_bytes();
-  const bool pays =
-      saved_bytes >= new_bytes && (!rules().ask_ledger || ledger_->MayLoad());
+  const bool pays = saved_bytes >= new_bytes &&
+                    (!rules().ask_ledger || ledger_->MayLoad(planned_bytes));
   return pays ? wanted : steps;
 }
 

@@ -7,11 +7,16 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "block/filter_block_parser.h"
 #include "block/format.h"
+#include "filter/family.h"
 #include "reader/test_block.h"
+#include "rowbloom/filter_loads.h"
 #include "testing/reseal.h"
 #include "util/coding.h"
+#include "util/digest.h"
 
 namespace rowbloom {
 namespace {
@@ -283,6 +288,102 @@ TEST(Damage, AFilterThatItsFamilyRefusesIsCounted) {
     EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 1000u) << rows;
     EXPECT_GT(reader->stats()[FilterCounter::kLoadErrors], 0u) << rows;
   }
+}
+
+// A block of two chunks, of which the first has this descriptor and no bytes.
+std::string WithEmptyFirstChunk(const FilterDescriptor& empty) {
+  std::string block =
+      testing::WriteBlock(testing::BlockOptions("blocked_bloom", 10, 4096),
+                          testing::EvenRows(6000));
+  const FilterDescriptor descriptor =
+      testing::OpenOrDie(NewMemorySource(block).get(), {})
+          ->Chunks()[0]
+          .descriptor;
+  FilterDescriptor replaced = empty;
+  replaced.key_count = descriptor.key_count;
+  std::string before, after;
+  descriptor.AppendTo(&before);
+  replaced.AppendTo(&after);
+  const auto field = [&](size_t at) {
+    return block.data() + block.size() - block::Footer::kSize + at;
+  };
+  const auto add_to = [&](size_t at, uint64_t change) {
+    util::StoreFixed<uint64_t>(util::LoadFixed<uint64_t>(field(at)) + change,
+                               const_cast<char*>(field(at)));
+  };
+  const size_t at = block.find(
+      before, util::LoadFixed<uint64_t>(field(block::Footer::kIndexOffset)));
+  EXPECT_NE(at, std::string::npos);
+  const uint64_t cut = descriptor.total_size_bytes();
+  const uint64_t longer = after.size() - before.size();
+  add_to(block::Footer::kBlockSize, longer - cut);
+  add_to(block::Footer::kIndexOffset, -cut);
+  add_to(block::Footer::kIndexSize, longer);
+  block.replace(at, before.size(), after);
+  block.erase(0, cut);
+  testing::Reseal(&block);
+  return block;
+}
+
+// There are no bytes to load: such a load would have the place of the next
+// chunk's.
+TEST(Damage, AFilterWithoutBytesThatItsFamilyRefusesIsNotLoaded) {
+  FilterDescriptor refused;
+  refused.family_code =
+      filter::FindFamily(std::string_view("always_maybe"))->code;
+  refused.parameters = 1;
+  const std::string block = WithEmptyFirstChunk(refused);
+  const auto source = NewMemorySource(block, "resealed.sst");
+  for (const FilterLoading loading :
+       {FilterLoading::kAlways, FilterLoading::kWhenItPays}) {
+    FilterReaderOptions options;
+    options.loading = loading;
+    const auto reader = testing::OpenOrDie(source.get(), options);
+    EXPECT_FALSE(reader->Verify().ok());
+    const std::string row = testing::NumberedRow(0);
+    const FilterKey key = FilterKey::Row(row);
+    for (int i = 0; i < 200; ++i) {
+      FilterLoad load;
+      EXPECT_EQ(reader->Ask(key, &load), FilterAnswer::kMaybe);
+      EXPECT_TRUE(reader->MayContain(key));
+    }
+    EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 400u);
+    EXPECT_GT(reader->stats()[FilterCounter::kLoadErrors], 0u);
+    // Two lookups of one batch.
+    const std::string next_row(reader->Chunks()[1].first_row);
+    const FilterKey next = FilterKey::Row(next_row);
+    FilterLoads loads;
+    bool may_contain[2] = {};
+    std::vector<FilterRead> reads;
+    for (const auto& [asked, answer] : {std::pair(&key, &may_contain[0]),
+                                        std::pair(&next, &may_contain[1])}) {
+      const FilterQuestion question = {reader.get(), asked};
+      loads.Ask(
+          {&question, 1}, answer, [] {}, &reads);
+    }
+    for (const FilterRead& read : reads) {
+      loads.Offer(read, std::string_view(block).substr(
+                            static_cast<size_t>(read.offset),
+                            static_cast<size_t>(read.size_bytes)));
+    }
+    EXPECT_TRUE(may_contain[0]);
+    EXPECT_TRUE(may_contain[1]);
+  }
+}
+
+TEST(Damage, AChunkOfUnitsWithoutBytesIsDamage) {
+  FilterDescriptor empty;
+  empty.family_code =
+      filter::FindFamily(std::string_view("blocked_bloom"))->code;
+  empty.unit_count = 1;
+  empty.unit_checksum[0] = util::Checksum32("");
+  const std::string block = WithEmptyFirstChunk(empty);
+  const auto source = NewMemorySource(block, "resealed.sst");
+  const absl::Status status = FilterReader::Open(source.get(), {}, {}).status();
+  EXPECT_TRUE(absl::IsDataLoss(status)) << status;
+  EXPECT_NE(status.message().find("a chunk of units without bytes"),
+            absl::string_view::npos)
+      << status;
 }
 
 TEST(Damage, FooterBytesOfALaterVersionAreUnimplementedOrDamage) {

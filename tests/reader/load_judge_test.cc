@@ -207,7 +207,7 @@ TEST_F(LoadRulesTest, MoreStepsPayForTheirReadWithinFourHalfLives) {
     LoadJudge judge(ledger, 1,
                     static_cast<uint64_t>(new_bytes / (saves * half_lives)));
     judge.CountSample(0, Answer::kNo);
-    EXPECT_EQ(judge.StepsToGrow({0, &compact_, Unlimited()}, 8),
+    EXPECT_EQ(judge.StepsToGrow({0, &compact_, Unlimited()}, 8, 0),
               half_lives > 4 ? 8u : all);
   }
 }
@@ -216,9 +216,12 @@ TEST_F(LoadRulesTest, TheLedgerIsAskedBeforeEachLoad) {
   judge_.CountSample(0, Answer::kMaybe);
   ledger_->CountLoad(1 << 20);
   for (int i = 0; i < 100; ++i) judge_.CountSample(0, Answer::kNo);
+  // Other loads of a batch have spent it.
+  EXPECT_GT(judge_.StepsToGrow({0, &compact_, Unlimited()}, 8, 0), 8u);
+  EXPECT_EQ(judge_.StepsToGrow({0, &compact_, Unlimited()}, 8, 1 << 30), 8u);
   ledger_->CountLoad(1 << 30);
   EXPECT_EQ(judge_.StepsToLoad({0, &blocked_, Unlimited()}, 0), 0u);
-  EXPECT_EQ(judge_.StepsToGrow({0, &compact_, Unlimited()}, 8), 8u);
+  EXPECT_EQ(judge_.StepsToGrow({0, &compact_, Unlimited()}, 8, 0), 8u);
 }
 
 TEST_F(LoadRulesTest, ALedgerMayHaveOthers) {

@@ -131,6 +131,8 @@ class Block:
             self.properties.check_key(key)
             self.lower_bounds.append(order(key))
             self.descriptors.append(Descriptor(cursor))
+            require(self.descriptors[-1].size > 0 or
+                    not self.descriptors[-1].unit_sizes, "bytes of a chunk")
             self.offsets.append(self.offsets[-1] + self.descriptors[-1].size)
         bounds = self.lower_bounds
         require(all(a < b for a, b in zip(bounds, bounds[1:])),
