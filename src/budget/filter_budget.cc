@@ -117,19 +117,21 @@ class Spender {
     }
   }
 
-  bool IsWithinBudget(double precision) {
+  bool IsWithinBudget(double precision, double tolerance = 0) {
     SetAll(precision);
     double bits = 0;
     for (const RunBudget& run : budgets_) {
       bits += run.key_share * run.setting.bits_per_key;
     }
-    return bits <= budget_;
+    return bits <= budget_ * (1 + tolerance);
   }
 
   double SpendOnce() {
     low_ = kLowestPrecision;
     high_ = kHighestPrecision;
-    if (IsWithinBudget(high_)) {
+    // The shares of runs may add up to more than 1.
+    constexpr double kRounding = 1e-12;
+    if (IsWithinBudget(high_, kRounding)) {
       low_ = high_;
       return high_;
     }

@@ -206,6 +206,14 @@ TEST(FilterBudget, TheMemoryForWastedReadsIsTheInverseOfTheirPlan) {
       if (cost.name() == "fast") continue;
       EXPECT_GE(inverse->bits_per_key, plan.bits_per_key - 0.05) << cost.name();
     }
+    // The strongest filters are within reach, although shares add up to more
+    // than 1 by rounding.
+    const std::vector<TreeRun> many = {
+        {390939}, {281472}, {365832}, {161346}, {167731}};
+    const double least =
+        Plan(cost, many, Options(24, 0.5)).wasted_reads * 1.0001;
+    EXPECT_TRUE(PlanForWastedReads(cost, many, Options(24, 0.5), least).ok())
+        << cost.name();
     EXPECT_TRUE(absl::IsOutOfRange(
         PlanForWastedReads(cost, {{1}}, Options(10, 1), 0).status()));
     EXPECT_EQ(PlanForWastedReads(cost, {{1}}, Options(10, 1), 1)->bits_per_key,
