@@ -76,7 +76,7 @@ absl::StatusOr<FilterSpec> FilterSpec::Parse(std::string_view text) {
     const std::string_view number = goal.substr(equals + 1);
     double value = 0;
     if (equals == std::string_view::npos ||
-        number.find_first_of(" \t\r\n") != std::string_view::npos ||
+        number.find_first_not_of("0123456789.eE-") != std::string_view::npos ||
         !absl::SimpleAtod(AbslView(number), &value) ||
         (name != "bits_per_key" && name != "target_fpr")) {
       return absl::InvalidArgumentError(absl::StrCat(
