@@ -317,18 +317,23 @@ absl::Status RemoteBfCommands::Restore(std::string_view key,
       key.find('{') == std::string_view::npos
           ? absl::StrCat("{", util::AbslView(key), "}", suffix)
           : absl::StrCat(util::AbslView(key), suffix);
-  // If the connection breaks, the server deletes the part.
-  const RedisCommand expire = {"PEXPIRE", part, "3600000"};
+  const auto call_both = [&](RedisCommand first, RedisCommand second) {
+    const auto replies =
+        CallTogether(key, {std::move(first), std::move(second)});
+    if (!replies.ok()) return replies.status();
+    absl::Status error = ErrorOf((*replies)[0], key);
+    return error.ok() ? ErrorOf((*replies)[1], key) : error;
+  };
   absl::Status status;
   for (const BfChunk& chunk : filter.Dump()) {
-    if (status.ok()) status = LoadChunk(part, chunk);
-    if (status.ok()) status = Call(key, expire).status();
+    if (!status.ok()) break;
+    // If the connection breaks, the server deletes the part.
+    status = call_both(
+        {"BF.LOADCHUNK", part, absl::StrCat(chunk.iterator), chunk.data},
+        {"PEXPIRE", part, "3600000"});
   }
   if (status.ok()) {
-    const auto replies = CallTogether(
-        key, {{"PERSIST", part}, {"RENAME", part, std::string(key)}});
-    status = replies.status();
-    if (status.ok()) status = ErrorOf((*replies)[1], key);
+    status = call_both({"PERSIST", part}, {"RENAME", part, std::string(key)});
   }
   if (!status.ok()) Delete(part).IgnoreError();
   return status;

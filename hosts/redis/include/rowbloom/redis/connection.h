@@ -47,7 +47,9 @@ class RedisConnection {
   // Sends the commands in order, in one round trip, over one connection, with
   // no other command between them: some are MULTI and EXEC. Returns one reply
   // for each. A reply that is the server's error is a reply of kError. After an
-  // error Status it is not known which commands the server ran.
+  // error Status it is not known which commands the server ran. The next call
+  // may be over a new connection, which knows no SELECT, WATCH or MULTI of
+  // earlier ones: see RedisOptions.
   virtual absl::StatusOr<std::vector<RedisReply>> Send(
       absl::Span<const RedisCommand> commands) = 0;
 };
