@@ -9,12 +9,14 @@
 #include <exception>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
 #include "rowbloom/version.h"
+#include "tools/formats/paths.h"
 #include "tools/platform/platform.h"
 #include "tools/text/arguments.h"
 #include "tools/verbs/report.h"
@@ -45,6 +47,9 @@ int Run(int argc, char** argv) {
   tools::AddAdvise(&app, &exit_code);
   tools::AddRefresh(&app, &exit_code);
   tools::AddRebuild(&app, &exit_code);
+  app.failure_message([](const CLI::App* parsed, const CLI::Error& error) {
+    return tools::WithoutPasswords(CLI::FailureMessage::simple(parsed, error));
+  });
   // A variable of the shell that is not set is no value.
   for (CLI::App* verb : app.get_subcommands(nullptr)) {
     for (CLI::Option* option : verb->get_options()) {
@@ -56,6 +61,16 @@ int Run(int argc, char** argv) {
   }
 
   try {
+    // For --option= CLI11 would take the next argument.
+    for (int i = 1; i < argc && argv[i] != std::string_view("--"); ++i) {
+      const std::string_view argument = argv[i];
+      if (argument.substr(0, 2) == "--" &&
+          argument.find('=') == argument.size() - 1) {
+        throw CLI::ValidationError(
+            std::string(argument.substr(0, argument.size() - 1)),
+            "has an empty value");
+      }
+    }
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {
     // CLI11 names no unknown arguments if one is in the place of a verb.

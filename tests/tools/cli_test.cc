@@ -179,11 +179,13 @@ TEST_F(CliTest, AnEmptyValueIsNotOneThatWasLeftOut) {
       {"advise", "reads", "--gets", ""},
       {"advise", "reads", "--key_codec", ""},
       {"plan", "--keys", "10", "--target_fpr", ""},
+      {"plan", "--keys", "10", "--target_fpr=", "0.1"},
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
       {"refresh", "reads", "--filter_policy", ""},
 #endif
 #ifdef ROWBLOOM_CLI_TEST_WITH_HFILE
       {"rebuild", "--into", "", "in", "out"},
+      {"rebuild", "--into=", "in", "out"},
 #endif
   };
   for (const std::vector<std::string>& line : lines) {
@@ -224,11 +226,16 @@ TEST_F(CliTest, APasswordOfAUrlIsNotPrinted) {
   const std::string url = "redis://:secret@127.0.0.1:1/f";
   for (const std::string line :
        {"inspect ", "verify --json ", "rebuild out ", "rebuild --json out ",
-        "rebuild --into out "}) {
-    const ToolResult result = Run(line + url + " " + url);
-    EXPECT_EQ(result.exit_code, 2) << line;
-    EXPECT_THAT(result.out + result.err, Not(HasSubstr("secret"))) << line;
+        "rebuild --into out ", "plan ", "refresh ", "lookup row.filter --rows ",
+        "advise --cache_bytes 5 ", "advise --key_codec fixed:1 "}) {
+    for (const std::string& given : {url, "rediss" + url.substr(5)}) {
+      const ToolResult result = Run(line + given);
+      EXPECT_EQ(result.exit_code, 2) << line;
+      EXPECT_THAT(result.out + result.err, Not(HasSubstr("secret"))) << line;
+    }
   }
+  EXPECT_THAT(Run("rebuild out " + url + " " + url).err,
+              Not(HasSubstr("secret")));
 }
 
 TEST_F(CliTest, VersionIsPrintedAndAVerbIsRequired) {

@@ -81,11 +81,19 @@ bool IsRedisPath(const std::string& path) {
 }
 
 std::string ShownPath(const std::string& path) {
-  const size_t user = path.find("://") + 3;
+  const size_t scheme = path.find("://");
   // The last one: the password of a wrong URL may have a "/" or a "?".
   const size_t at = path.rfind('@');
-  if (!IsRedisPath(path) || at == std::string::npos || at < user) return path;
-  return path.substr(0, user) + "***" + path.substr(at);
+  if (scheme == std::string::npos || at == std::string::npos || at < scheme) {
+    return path;
+  }
+  return path.substr(0, scheme) + "://***" + path.substr(at);
+}
+
+std::string WithoutPasswords(const std::string& text) {
+  // The form of URLs in errors begins with [[USER].
+  static const std::regex password("(rediss?|unix)://(?!\\[\\[USER\\])\\S*@");
+  return std::regex_replace(text, password, "$1://***@");
 }
 
 bool IsStray(const TargetFile& file) {

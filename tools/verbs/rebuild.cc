@@ -558,7 +558,7 @@ RebuildResult RebuildOne(const RebuildArguments& arguments,
                          const RebuildFile& file, RebuildProgress* progress) {
   RebuildResult done;
   done.entry = {{"path", EscapeControls(file.target.path)},
-                {"out", EscapeControls(platform::TextOf(file.out))}};
+                {"out", EscapeControls(ShownPath(platform::TextOf(file.out)))}};
   const char* result = "failed";
   done.status = RebuildOrKeep(arguments, file, progress, &result, &done.entry);
   if (!done.status.ok()) {

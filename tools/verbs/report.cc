@@ -97,7 +97,7 @@ void SetStatus(const absl::Status& status, Json* entry) {
   // The path is printed before the message.
   const std::string prefix = entry->at("path").get<std::string>() + ": ";
   if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
-  (*entry)["error"] = EscapeControls(message);
+  (*entry)["error"] = EscapeControls(WithoutPasswords(message));
 }
 
 std::string FieldsAndTable(const Json& entry, const char* table) {
@@ -167,7 +167,7 @@ int PrintForm(const ReportForm& form, const std::string& format,
 }
 
 std::string ErrorText(const absl::Status& status) {
-  return EscapeControls(std::string(status.message()));
+  return EscapeControls(WithoutPasswords(std::string(status.message())));
 }
 
 void PrintError(const absl::Status& status) {
