@@ -38,11 +38,12 @@ public final class BlockWriter extends NativeObject {
   /** The caller's, and what it threw first, in add() or finish(). */
   private static final class Sink {
     final OutputStream stream;
-    final long number = Native.Held.add(this);
+    final long number;
     Throwable thrown;
 
     Sink(OutputStream stream) {
       this.stream = Objects.requireNonNull(stream);
+      number = Native.Held.add(this);
     }
   }
 
@@ -63,7 +64,7 @@ public final class BlockWriter extends NativeObject {
    * @param sink takes the block, in the thread that calls the writer; it is not closed
    */
   public BlockWriter(String options, OutputStream sink) {
-    this(options, new Sink(sink), null);
+    this(options, null, new Sink(sink));
   }
 
   /**
@@ -75,10 +76,10 @@ public final class BlockWriter extends NativeObject {
    * @param cache that of the reader
    */
   public BlockWriter(String options, OutputStream sink, Cache cache) {
-    this(options, new Sink(sink), Objects.requireNonNull(cache));
+    this(options, Objects.requireNonNull(cache), new Sink(sink));
   }
 
-  private BlockWriter(String options, Sink sink, Cache cache) {
+  private BlockWriter(String options, Cache cache, Sink sink) {
     super(FREE, make(options, sink, cache));
     this.sink = sink;
   }

@@ -13,9 +13,9 @@ import java.nio.ByteBuffer;
 
 /**
  * A row, or a cell: a row and a qualifier. A flat key is a row. A cell does not add its row to a
- * filter. The bytes are not copied: they must not change while the key is used. Those of a direct
- * buffer or a native segment go to C as they are, those of the heap are copied by most calls. Of a
- * buffer a key has what lies between position and limit.
+ * filter. The bytes are not copied: they must not change while the key is used. Calls with one key
+ * give those of a direct buffer or a native segment to C as they are; other bytes, and lists of
+ * keys, are copied. Of a buffer a key has what lies between position and limit.
  */
 public final class Key {
   private static final MemorySegment EMPTY = Native.EMPTY;
