@@ -29,12 +29,14 @@ rocksdb::Status Run(const std::string& path) {
   // --------------------------------------------------------------------------
   rowbloom::RocksDbOptions filters;
   filters.auto_bits = true;
-  table_options.filter_policy = rowbloom::NewRocksDbFilterPolicy(filters);
+  rocksdb::Status status;
+  table_options.filter_policy =
+      rowbloom::NewRocksDbFilterPolicy(filters, &status);
   options.table_factory.reset(
       rocksdb::NewBlockBasedTableFactory(table_options));
   options.listeners.push_back(rowbloom::NewRocksDbBudgetListener());
   options.statistics = rocksdb::CreateDBStatistics();
-  rocksdb::Status status = rowbloom::CheckRocksDbOptions(options);
+  if (status.ok()) status = rowbloom::CheckRocksDbOptions(options);
   // --------------------------------------------------------------------------
   if (!status.ok()) return status;
   std::unique_ptr<rocksdb::DB> db;

@@ -27,7 +27,8 @@ struct RocksDbBudgetOptions {
   // take no room from the data, and have the budget's average. A new plan must
   // be 1% cheaper; a line in the LOG says what it is and what it was made from.
   // Until gets are counted, also after an open, SSTs get the average of the
-  // live filters. Needs a listener and statistics.
+  // live filters. Needs a listener; without statistics it plans for
+  // missing_share.
   bool auto_bits = false;
   // The limit for all filters of a column family, which needs a listener. New
   // SSTs get their bits as if all filters had that average. SSTs that are only
