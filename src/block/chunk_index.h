@@ -165,7 +165,8 @@ class ChunkIndex {
     const uint64_t* const marks = marks_.get();
     // The answer is among the first 2^n marks or among the last ones.
     const size_t power = power_;
-    size_t at = marks[power - 1] < mark ? size_ + 1 - power : 0;
+    // GCC would make a branch of a conditional expression.
+    size_t at = (size_ + 1 - power) & -size_t{marks[power - 1] < mark};
     for (size_t half = power / 2; half > 0; half /= 2) {
       const size_t right = at + half;
       at = marks[right - 1] < mark ? right : at;
