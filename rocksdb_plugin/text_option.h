@@ -93,12 +93,19 @@ std::string PrintName(const Named<Value> (&all)[kSize], Value value) {
   return "";
 }
 
+// False for anything but a decimal number; absl would also read "0x10" and
+// " +10".
+inline bool ParseDecimal(std::string_view text, double* value) {
+  return text.find_first_of("xX+ \t\n\v\f\r") == std::string_view::npos &&
+         absl::SimpleAtod(std::string(text), value);
+}
+
 // *value does not change if `validate` refuses the new one.
 template <typename Validate>
 absl::Status ParseNumber(std::string_view text, const Validate& validate,
                          double* value) {
   double parsed = 0;
-  if (!absl::SimpleAtod(std::string(text), &parsed)) {
+  if (!ParseDecimal(text, &parsed)) {
     return absl::InvalidArgumentError(
         absl::StrCat("\"", std::string(text), "\" is not a number"));
   }

@@ -13,7 +13,6 @@
 #include <string_view>
 
 #include "absl/status/status.h"
-#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "budget/tree_budget.h"
 #include "rowbloom/filter_budget.h"
@@ -35,7 +34,7 @@ inline absl::Status ParsePolicyId(std::string_view id,
   }
   const size_t name_size = policy.size() + 1;
   if (id.substr(0, name_size) == policy + ":" &&
-      absl::SimpleAtod(std::string(id.substr(name_size)), bits_per_key)) {
+      ParseDecimal(id.substr(name_size), bits_per_key)) {
     return absl::OkStatus();
   }
   return absl::InvalidArgumentError(

@@ -179,6 +179,8 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
   ExpectErrors({
       {"rowbloom:", "rowbloom:BITS_PER_KEY"},
       {"rowbloom:many", "rowbloom:BITS_PER_KEY"},
+      {"rowbloom:0x10", "rowbloom:BITS_PER_KEY"},
+      {"rowbloom:+10", "rowbloom:BITS_PER_KEY"},
       {"rowbloom:1000", "is not within"},
       {"rowbloom:0", "is not within"},
       {"rowbloom:-0", "is not within"},
@@ -195,6 +197,7 @@ TEST(NativePolicy, WrongTextSaysWhatIsAllowed) {
       {id + "bits=10}", "bits"},
       {id + "budget=best}", "allowed: none, balanced, hits_only, fixed"},
       {id + "budget_bits_per_key=25}", "above 0 and at most 24"},
+      {id + "budget_bits_per_key=0x10}", "is not a number"},
       {id + "budget_bytes=some}", "not a number of bytes"},
       {id + "filter_spec=always_maybe;budget=balanced}",
        "set no filter_policy"},
