@@ -321,35 +321,18 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
     tree = LiveTrees::Find(DatabaseOf(context), context.column_family_name);
     if (tree != nullptr) view = tree->ViewFor({*facts.level, facts.is_flush});
   }
-  if (!view.has_value()) {
+  if (view.has_value()) {
+    FollowPlan(context, tree, *view, cost, options, &file_options.budget);
+  } else if (is_fifo || file_options.budget.mode != BudgetMode::kHitsOnly) {
     // The level alone does not say how many keys an SST's run has, nor whether
     // a move will make it part of another one. The average of kHitsOnly may be
     // too small for any filter.
-    if (is_fifo || file_options.budget.mode != BudgetMode::kHitsOnly) {
-      file_options.budget.mode = BudgetMode::kFixed;
-    }
-    absl::StatusOr<FileBudget> fixed = FileBudget::Create(cost, file_options);
-    if (!fixed.ok()) return fixed.status();
-    return FileShare{facts, *std::move(fixed)};
-  }
-  if (options.auto_bits && view->gets.has_value()) {
-    file_options.budget.missing_share = std::max(
-        view->gets->missing_share, FilterBudgetOptions::kMinMissingShare);
-  }
-  const double cache_bytes =
-      options.total_memory_bytes > 0
-          ? static_cast<double>(options.total_memory_bytes)
-      : options.auto_bits ? SharedCacheBytes(context.table_options) *
-                                LiveTrees::ShareOf(DatabaseOf(context),
-                                                   context.column_family_name)
-                          : 0;
-  if (cache_bytes > 0) {
-    FollowPlan(context, tree, *view, cost, options, cache_bytes,
-               &file_options.budget);
+    file_options.budget.mode = BudgetMode::kFixed;
   }
   absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, file_options);
   if (!budget.ok()) return budget.status();
   FileShare share = {facts, *std::move(budget)};
+  if (!view.has_value()) return share;
   // Until compactions have been seen, all SSTs of flushes are taken to be
   // moved, and no others: RocksDB does not report all of CompactFiles().
   view->live.moved_share =
@@ -372,9 +355,21 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
                             const std::shared_ptr<const LiveTree>& tree,
                             const LiveTree::View& view, const FilterCost& cost,
                             const RocksDbBudgetOptions& options,
-                            double cache_bytes, FilterBudgetOptions* budget) {
+                            FilterBudgetOptions* budget) {
+  if (options.auto_bits && view.gets.has_value()) {
+    budget->missing_share = std::max(view.gets->missing_share,
+                                     FilterBudgetOptions::kMinMissingShare);
+  }
+  const double cache_bytes =
+      options.total_memory_bytes > 0
+          ? static_cast<double>(options.total_memory_bytes)
+      : options.auto_bits ? SharedCacheBytes(context.table_options) *
+                                LiveTrees::ShareOf(DatabaseOf(context),
+                                                   context.column_family_name)
+                          : 0;
   const auto keys = static_cast<double>(view.live.key_count);
-  if (keys == 0 || view.estimator.sums().key_count == 0) return;
+  const bool has_keys = keys > 0 && view.estimator.sums().key_count > 0;
+  if (cache_bytes == 0 || !has_keys) return;
   FilterMemory memory = budget->memory;
   if (options.auto_bits) {
     memory = FilterMemory::BitsPerKey(budget->max_bits_per_key);

@@ -83,12 +83,13 @@ class TreeBudget {
     bool is_guess = false;  // From the filters of a part of the SSTs.
   };
 
-  // Sets memory and mode to those of the plan for the live tree, within the
-  // memory of `budget`, where filters and data share `cache_bytes`.
+  // With auto_bits sets the share of absent keys that was counted. Where
+  // filters and data share a cache, sets memory and mode to those of the plan
+  // for the live tree, within the memory of `budget`.
   void FollowPlan(const rdb::FilterBuildingContext& context,
                   const std::shared_ptr<const LiveTree>& tree,
                   const LiveTree::View& view, const FilterCost& cost,
-                  const RocksDbBudgetOptions& options, double cache_bytes,
+                  const RocksDbBudgetOptions& options,
                   FilterBudgetOptions* budget);
 
   mutable std::mutex mutex_;

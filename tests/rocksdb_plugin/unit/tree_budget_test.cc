@@ -14,7 +14,6 @@ namespace rowbloom::plugin {
 namespace {
 
 using testing::BuildingContext;
-
 using testing::ReportedTree;
 
 constexpr double kBits = 10;
@@ -73,7 +72,7 @@ TEST_F(TreeBudgetTest, HitsOnlyFiltersFlushesBeforeTheTreeIsKnown) {
   EXPECT_EQ(bits(BuildingContext::Bottommost(6)), 0);
 }
 
-// So has an SST that belongs to no tree yet, and each under FIFO compaction.
+// SSTs that belong to no tree yet have it, and all under FIFO compaction.
 TEST_F(TreeBudgetTest, SstsOutsideOfTheTreeHaveTheAverage) {
   const ReportedTree tree({{1000000}, {10000000}, {100000000}});
   const auto bits = [&](const BuildingContext& context) {
