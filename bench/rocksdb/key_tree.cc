@@ -56,17 +56,28 @@ KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, FilterPlace place,
       run_(*run),
       place_(place) {}
 
-std::unique_ptr<Tree> KeyTree::Build(const std::string& policy,
+std::unique_ptr<Tree> KeyTree::Build(const std::string& name,
                                      double bits_asked) {
+  const Policy policy = MakeKeyPolicy(name, bits_asked, shape);
+  auto tree = BuildOnce(policy, bits_asked);
+  if (!policy.listeners.empty() && policy.statistics == nullptr) {
+    tree->Rewrite(policy, [] {});
+  }
+  return tree;
+}
+
+std::unique_ptr<Tree> KeyTree::BuildOnce(const Policy& policy,
+                                         double bits_asked) {
   run_.progress.Begin(
-      "build " + policy + " at " + Number(bits_asked, "%.4g bits"), key_count);
+      "build " + policy.name + " at " + Number(bits_asked, "%.4g bits"),
+      key_count);
   TreeOptions options;
   options.level_count = static_cast<int>(run_ends.size());
   options.is_universal = shape.kind == TreeKind::kUniversal;
   options.block_cache = cache;
   options.place = place_;
   auto tree = std::make_unique<Tree>(
-      options, MakeKeyPolicy(policy, bits_asked, shape), run_.NewPath(),
+      options, policy, run_.NewPath(),
       [this](int level, Database* database) { Fill(level, database); },
       &levels);
   run_.progress.End();

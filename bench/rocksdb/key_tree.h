@@ -45,8 +45,11 @@ class KeyTree {
           FilterPlace place = FilterPlace::kTableReaders,
           size_t value_size = sizeof(uint64_t));
 
-  // Gives the policy this number of bits per key.
-  std::unique_ptr<Tree> Build(const std::string& policy, double bits_asked);
+  // Gives the policy this number of bits per key. SSTs of a budget are written
+  // anew until its control has settled, unless it follows gets.
+  std::unique_ptr<Tree> Build(const std::string& name, double bits_asked);
+  // Writes each SST once.
+  std::unique_ptr<Tree> BuildOnce(const Policy& policy, double bits_asked);
   // Gives it what makes its filters take this number of bits per key, as nearly
   // as a few trials allow.
   std::unique_ptr<Tree> BuildWith(const std::string& policy,

@@ -291,10 +291,6 @@ Tree::Tree(const TreeOptions& options, const Policy& policy,
     throw std::runtime_error("the tree of " + policy.name +
                              " differs in shape from the others'");
   }
-  // Filters that follow gets are written when these are known.
-  if (!policy.listeners.empty() && policy.statistics == nullptr) {
-    Rewrite(policy, [] {});
-  }
 }
 
 void Tree::Rewrite(const Policy& policy, const std::function<void()>& gets) {
