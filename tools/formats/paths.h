@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
 bool IsRedisPath(const std::string& path);
 // The path as it may be printed: without a URL's password.
 std::string ShownPath(const std::string& path);
-// The same for URLs of Redis within a text.
+// The text without the passwords of the Redis URLs in it.
 std::string WithoutPasswords(const std::string& text);
 
 // Where HBase writes files before it moves them to their family.

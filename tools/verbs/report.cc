@@ -93,11 +93,11 @@ int WorseExitCode(int a, int b) {
 void SetStatus(const absl::Status& status, Json* entry) {
   (*entry)["status"] = ClassOf(status).word;
   if (status.ok()) return;
-  std::string message(status.message());
+  std::string message = WithoutPasswords(std::string(status.message()));
   // The path is printed before the message.
   const std::string prefix = entry->at("path").get<std::string>() + ": ";
   if (message.rfind(prefix, 0) == 0) message.erase(0, prefix.size());
-  (*entry)["error"] = EscapeControls(WithoutPasswords(message));
+  (*entry)["error"] = EscapeControls(message);
 }
 
 std::string FieldsAndTable(const Json& entry, const char* table) {
