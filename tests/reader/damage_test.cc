@@ -309,7 +309,7 @@ std::string WithEmptyFirstChunk(const FilterDescriptor& empty) {
   };
   const auto add_to = [&](size_t at, uint64_t change) {
     util::StoreFixed<uint64_t>(util::LoadFixed<uint64_t>(field(at)) + change,
-                               const_cast<char*>(field(at)));
+                               field(at));
   };
   const size_t at = block.find(
       before, util::LoadFixed<uint64_t>(field(block::Footer::kIndexOffset)));
@@ -349,15 +349,16 @@ TEST(Damage, AFilterWithoutBytesThatItsFamilyRefusesIsNotLoaded) {
     }
     EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 400u);
     EXPECT_GT(reader->stats()[FilterCounter::kLoadErrors], 0u);
-    // Two lookups of one batch.
-    const std::string next_row(reader->Chunks()[1].first_row);
+    // Two lookups whose reads would begin at one place.
+    const auto fresh = testing::OpenOrDie(source.get(), options);
+    const std::string next_row(fresh->Chunks()[1].first_row);
     const FilterKey next = FilterKey::Row(next_row);
     FilterLoads loads;
     bool may_contain[2] = {};
     std::vector<FilterRead> reads;
     for (const auto& [asked, answer] : {std::pair(&key, &may_contain[0]),
                                         std::pair(&next, &may_contain[1])}) {
-      const FilterQuestion question = {reader.get(), asked};
+      const FilterQuestion question = {fresh.get(), asked};
       loads.Ask(
           {&question, 1}, answer, [] {}, &reads);
     }
