@@ -26,27 +26,51 @@ CacheOdds OddsAfter(double asks) {
   return {1 - miss, miss};
 }
 
+// The odds of a block, for those after the life in each part of the list.
+CacheOdds OddsOfBoth(const CacheOdds& low, const CacheOdds& high,
+                     bool is_high_priority) {
+  const CacheOdds after_hit = {high.hit + low.hit - high.hit * low.hit,
+                               high.miss * low.miss};
+  if (is_high_priority) return after_hit;
+  const double sum = low.hit + after_hit.miss;
+  if (!(sum > 0)) return {};
+  return {low.hit / sum, after_hit.miss / sum};
+}
+
+struct SizedGroup {
+  double asks = 0;   // For each block.
+  double bytes = 0;  // The size of all blocks.
+  bool is_high_priority = false;
+  CacheOdds low;  // After the life in the low part of the list.
+};
+
+std::vector<SizedGroup> SizedGroupsOf(const std::vector<CachedKind>& kinds) {
+  std::vector<SizedGroup> groups;
+  for (const CachedKind& kind : kinds) {
+    for (const BlockGroup& group : kind.groups) {
+      groups.push_back({group.asks,
+                        group.block_count * kind.block_bytes,
+                        kind.is_high_priority,
+                        {}});
+    }
+  }
+  return groups;
+}
+
 struct CacheUse {
   double pool_bytes = 0;
   double bytes = 0;  // The size of all cached blocks, pool included.
 };
 
-CacheUse UseOf(const std::vector<CachedKind>& kinds, const CacheLives& lives) {
+CacheUse UseOf(const std::vector<SizedGroup>& groups, double high_life) {
   CacheUse use;
-  for (const CachedKind& kind : kinds) {
-    CacheUse blocks;
-    for (const BlockGroup& group : kind.groups) {
-      const double cached =
-          group.block_count *
-          OddsOf(group.asks, kind.is_high_priority, lives).hit;
-      blocks.bytes += cached;
-      if (lives.high == 0) continue;
-      const double in_pool = OddsAfter(group.asks * lives.high).hit;
-      blocks.pool_bytes +=
-          in_pool * (kind.is_high_priority ? group.block_count : cached);
-    }
-    use.pool_bytes += blocks.pool_bytes * kind.block_bytes;
-    use.bytes += blocks.bytes * kind.block_bytes;
+  for (const SizedGroup& group : groups) {
+    const CacheOdds high = OddsAfter(group.asks * high_life);
+    const double cached =
+        group.bytes * OddsOfBoth(group.low, high, group.is_high_priority).hit;
+    use.bytes += cached;
+    use.pool_bytes +=
+        high.hit * (group.is_high_priority ? group.bytes : cached);
   }
   return use;
 }
@@ -60,13 +84,13 @@ double RootOf(double* hint, const Function& excess) {
   double below = excess(low);
   double high = low;
   double above = below;
-  for (double step = 0.25; below > 0 && low > kShortest; step *= 4) {
+  for (double step = 0.06; below > 0 && low > kShortest; step *= 4) {
     high = low;
     above = below;
     low = std::max(kShortest, low - step);
     below = excess(low);
   }
-  for (double step = 0.25; above < 0 && high < kLongest; step *= 4) {
+  for (double step = 0.06; above < 0 && high < kLongest; step *= 4) {
     low = high;
     below = above;
     high = std::min(kLongest, high + step);
@@ -100,38 +124,46 @@ double RootOf(double* hint, const Function& excess) {
 }  // namespace
 
 CacheOdds OddsOf(double asks, bool is_high_priority, const CacheLives& lives) {
-  const CacheOdds after_hit = OddsAfter(asks * (lives.high + lives.low));
-  if (is_high_priority || lives.high == 0) return after_hit;
-  const double hit_after_miss = OddsAfter(asks * lives.low).hit;
-  const double sum = hit_after_miss + after_hit.miss;
-  if (!(sum > 0)) return {};
-  return {hit_after_miss / sum, after_hit.miss / sum};
+  return OddsOfBoth(OddsAfter(asks * lives.low), OddsAfter(asks * lives.high),
+                    is_high_priority);
 }
 
 CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
-                   double pool_share) {
+                   double pool_share, const CacheLives& hint) {
   constexpr double kForever = std::numeric_limits<double>::infinity();
   if (!(cache_bytes > 0)) return {};
+  std::vector<SizedGroup> groups = SizedGroupsOf(kinds);
   double all_bytes = 0;
-  for (const CachedKind& kind : kinds) {
-    for (const BlockGroup& group : kind.groups) {
-      all_bytes += group.block_count * kind.block_bytes;
-    }
+  double asked_bytes = 0;
+  for (const SizedGroup& group : groups) {
+    all_bytes += group.bytes;
+    asked_bytes += group.bytes * group.asks;
   }
   if (all_bytes <= cache_bytes) return {kForever, kForever};
+  // No block leaves before gets have asked for as many bytes as fit.
+  const double shortest = cache_bytes / asked_bytes;
+  const auto start = [&](double life) {
+    const bool is_known = life > 0 && life < kForever;
+    return std::clamp(std::log(is_known ? life : shortest), kShortest,
+                      kLongest);
+  };
   CacheLives lives;
-  double high_hint = 10;
+  double high_hint = start(hint.high);
   const auto excess = [&](double low) {
     lives.low = std::exp(low);
+    for (SizedGroup& group : groups) {
+      group.low = OddsAfter(group.asks * lives.low);
+    }
     if (pool_share > 0) {
       lives.high = std::exp(RootOf(&high_hint, [&](double high) {
-        const CacheLives tried = {std::exp(high), lives.low};
-        return UseOf(kinds, tried).pool_bytes / (pool_share * cache_bytes) - 1;
+        return UseOf(groups, std::exp(high)).pool_bytes /
+                   (pool_share * cache_bytes) -
+               1;
       }));
     }
-    return UseOf(kinds, lives).bytes / cache_bytes - 1;
+    return UseOf(groups, lives.high).bytes / cache_bytes - 1;
   };
-  double low_hint = 10;
+  double low_hint = start(hint.low);
   excess(RootOf(&low_hint, excess));
   return lives;
 }

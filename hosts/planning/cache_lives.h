@@ -50,9 +50,10 @@ struct CacheOdds {
 
 CacheOdds OddsOf(double asks, bool is_high_priority, const CacheLives& lives);
 
-// `pool_share` of the cache is its high-priority pool.
+// `pool_share` of the cache is its high-priority pool. The search begins at
+// `hint`, if that is set.
 CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
-                   double pool_share);
+                   double pool_share, const CacheLives& hint);
 
 }  // namespace rowbloom::planning
 

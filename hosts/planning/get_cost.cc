@@ -250,10 +250,12 @@ class CacheModel {
     }
   }
 
-  GetCost Cost() const {
+  // The search for the lives of blocks begins at *hint, and sets it.
+  GetCost Cost(CacheLives* hint) const {
     GetCost cost;
     cost.resident_bytes = ResidentBytes();
-    const CacheLives lives = LivesBeside(cost.resident_bytes);
+    const CacheLives lives = LivesBeside(cost.resident_bytes, *hint);
+    *hint = lives;
     for (size_t i = 0; i < kinds_.size(); i += kKindsOfRun) {
       cost.runs.push_back(
           {UseOfKind(i, lives),
@@ -311,7 +313,7 @@ class CacheModel {
   }
 
   // The lives of the blocks that share what resident ones leave.
-  CacheLives LivesBeside(double resident_bytes) const {
+  CacheLives LivesBeside(double resident_bytes, const CacheLives& hint) const {
     const auto all = static_cast<double>(options_.cache_bytes);
     const double left = std::max(0.0, all - resident_bytes);
     double pool_share = options_.high_priority_share;
@@ -323,7 +325,7 @@ class CacheModel {
     for (size_t i = 0; i < kinds_.size(); ++i) {
       if (!IsResident(i)) cached.push_back(kinds_[i]);
     }
-    return planning::LivesOf(cached, left, pool_share);
+    return planning::LivesOf(cached, left, pool_share, hint);
   }
 
   BlockUse UseOfKind(size_t index, const CacheLives& lives) const {
@@ -359,8 +361,10 @@ class CacheModel {
 
 GetCost CostOfGet(absl::Span<const TreeRun> runs,
                   absl::Span<const FilterSetting> filters,
-                  const GetCostOptions& options) {
-  if (AllKeys(runs) > 0) return CacheModel(runs, filters, options).Cost();
+                  const GetCostOptions& options, CacheLives* lives_hint) {
+  if (AllKeys(runs) > 0) {
+    return CacheModel(runs, filters, options).Cost(lives_hint);
+  }
   GetCost cost;
   cost.runs.resize(runs.size());
   cost.cpu_us = options.get_cpu_us;
@@ -441,7 +445,8 @@ class MemoryPlanner {
           PlanFilterBudget(cost_, priced_, budget);
       if (!filters.ok()) return filters.status();
       plan.filters = *std::move(filters);
-      plan.cost = CostOfGet(runs_, SettingsOf(plan.filters), options_.get);
+      plan.cost = CostOfGet(runs_, SettingsOf(plan.filters), options_.get,
+                            &last_lives_);
       if (mode != BudgetMode::kFixed) SetPrices(plan.cost);
     }
     SetWaste(&plan);
@@ -475,6 +480,7 @@ class MemoryPlanner {
   const absl::Span<const TreeRun> runs_;
   const TotalMemoryOptions& options_;
   std::vector<TreeRun> priced_;
+  CacheLives last_lives_;
 };
 
 }  // namespace
@@ -502,7 +508,8 @@ absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,
   if (absl::Status status = CheckTree(runs, filters); !status.ok()) {
     return status;
   }
-  return CostOfGet(runs, filters, options);
+  CacheLives no_hint;
+  return CostOfGet(runs, filters, options, &no_hint);
 }
 
 double ExpectedWastedReads(absl::Span<const TreeRun> runs,
