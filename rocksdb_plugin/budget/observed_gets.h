@@ -31,8 +31,11 @@ struct GetCounts {
   uint64_t found = 0;  // In an SST.
   uint64_t filter_asks = 0;   // Filter blocks asked of the block cache,
   uint64_t filter_reads = 0;  // and those that it did not have.
-  uint64_t data_asks = 0;     // Data blocks, also for scans and compactions.
+  // Data blocks that gets and scans have put into the block cache, as
+  // compactions do not.
   uint64_t data_reads = 0;
+  uint64_t seeks = 0;          // Of iterators,
+  uint64_t scanned_bytes = 0;  // and the entries that these have returned.
 };
 GetCounts CountsOf(const rdb::Statistics& statistics);
 // False at StatsLevel::kDisableAll and kExceptTickers.
@@ -49,8 +52,9 @@ struct GetRates {
   double missing_share = 0;  // The share of the gets that ask SSTs.
   double filter_asks = 0;    // These are for each such get.
   double filter_reads = 0;
-  double data_asks = 0;
   double data_reads = 0;
+  double seeks = 0;
+  double scanned_bytes = 0;
   double new_ssts = 0;
   double new_filter_bytes = 0;
 };

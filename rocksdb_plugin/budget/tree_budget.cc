@@ -102,8 +102,7 @@ bool IsOutdated(const TreePlan& plan, double keys, double cache_bytes,
          differs(1 - plan.gets->missing_share, 1 - gets->missing_share) ||
          differs(Share(plan.gets->filter_reads, plan.gets->filter_asks),
                  Share(gets->filter_reads, gets->filter_asks)) ||
-         differs(Share(plan.gets->data_reads, plan.gets->data_asks),
-                 Share(gets->data_reads, gets->data_asks));
+         differs(plan.gets->data_reads, gets->data_reads);
 }
 
 // The filter blocks that gets read because they are new: partitions of new
@@ -112,13 +111,27 @@ double NewFilterBlocks(const GetRates& rates, double metadata_block_bytes) {
   return 2 * rates.new_ssts + rates.new_filter_bytes / metadata_block_bytes;
 }
 
-// Sets zipf_exponent and cache_bytes so that the model expects the hit rate
-// that was counted with the live filters. Gets have the whole cache and the
-// skew of `plan`, or what `plan` found, if these explain it. Else the skew
-// does. If even keys that are all asked for alike would hit more often in
-// `cache_bytes`, scans and compactions have a part of the cache, and gets have
-// the rest.
-void FitGets(const LiveTree::View& view, const FilterCost& cost,
+// The data blocks of scans: the first one in each run, and those that they read
+// on.
+double ScanAsks(const GetRates& rates, size_t run_count,
+                double data_block_bytes) {
+  return rates.seeks * static_cast<double>(run_count) +
+         rates.scanned_bytes / data_block_bytes;
+}
+
+// Flushes put data blocks into the cache, too.
+bool CountsFlushedBlocks(const rdb::BlockBasedTableOptions& table) {
+  return table.prepopulate_block_cache !=
+         rdb::BlockBasedTableOptions::PrepopulateBlockCache::kDisable;
+}
+
+// Sets zipf_exponent and cache_bytes so that the model expects the reads that
+// were counted with the live filters. Gets have the whole cache and the skew of
+// `plan`, or what `plan` found, if these explain them. Else the skew does. If
+// even keys that are all asked for alike would read less in `cache_bytes`,
+// scans and compactions have a part of the cache, and gets have the rest.
+void FitGets(const rdb::BlockBasedTableOptions& table,
+             const LiveTree::View& view, const FilterCost& cost,
              const TreePlan& plan, uint64_t cache_bytes, GetCostOptions* get) {
   const GetRates& rates = *view.gets;
   std::vector<FilterSetting> filters;
@@ -126,52 +139,56 @@ void FitGets(const LiveTree::View& view, const FilterCost& cost,
   const double filter_reads =
       std::max(0.0, rates.filter_reads -
                         NewFilterBlocks(rates, get->metadata_block_bytes));
-  // Gets ask for few more data blocks than the model says. If there are many
-  // more, these are of scans and compactions, and tell nothing of gets.
-  constexpr double kMostDataAsks = 1.3;
-  // The share of asks that are reads: of filter and data blocks, by the model
-  // and counted. Both have the counted asks, which depend on how many runs the
-  // tree had when gets asked.
-  const auto miss_share = [&] {
-    const absl::StatusOr<GetCost> expected =
+  const double scan_asks =
+      ScanAsks(rates, view.live.runs.size(), get->data_block_bytes);
+  // Reads of a get, by the model and counted. Both have the counted asks of
+  // filters, which depend on how many runs the tree had when gets asked. Where
+  // scans ask for many data blocks, reads of these tell nothing of gets. No
+  // cache reads more blocks than are asked for.
+  constexpr double kMostScanAsks = 0.3;
+  const auto reads = [&] {
+    const absl::StatusOr<GetCost> model =
         ExpectedGetCost(view.live.runs, filters, *get);
-    if (!expected.ok()) return std::pair(0.0, 0.0);
-    double asks = rates.filter_asks;
+    if (!model.ok()) return std::pair(0.0, 0.0);
+    double expected = rates.filter_asks * (1 - model->filter.hit_rate());
     double counted = filter_reads;
-    double reads = asks * (1 - expected->filter.hit_rate());
-    if (rates.data_asks <= kMostDataAsks * expected->data.asks || asks == 0) {
-      asks += rates.data_asks;
-      counted += rates.data_reads;
-      reads += rates.data_asks * (1 - expected->data.hit_rate());
+    if (!CountsFlushedBlocks(table) &&
+        (scan_asks <= kMostScanAsks * model->data.asks ||
+         rates.filter_asks == 0)) {
+      const double asks = model->data.asks + scan_asks;
+      expected += asks * (1 - model->data.hit_rate());
+      counted += std::min(rates.data_reads, asks);
     }
-    return std::pair(Share(reads, asks), Share(counted, asks));
+    return std::pair(expected, counted);
   };
-  constexpr double kExplained = 0.02;
+  constexpr double kExplainedReads = 0.02;
+  constexpr double kExplainedPart = 0.05;
   const auto explains = [&](double zipf_exponent, double share) {
     get->zipf_exponent = zipf_exponent;
     get->cache_bytes =
         static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
-    const auto [expected, counted] = miss_share();
-    return std::abs(expected - counted) <= kExplained;
+    const auto [expected, counted] = reads();
+    return std::abs(expected - counted) <=
+           kExplainedReads + kExplainedPart * counted;
   };
   if (explains(plan.zipf_exponent, 1) ||
       explains(plan.zipf_exponent, plan.cache_share)) {
     return;
   }
   constexpr int kHalvings = 8;
-  // Sets a value within the range to where the model's share, which falls with
-  // it, is the counted one.
+  // Sets a value within the range to where the model's reads, which fall with
+  // it, are the counted ones.
   const auto fit = [&](double low, double high, const auto& set) {
     for (int i = 0; i < kHalvings; ++i) {
       const double middle = (low + high) / 2;
       set(middle);
-      const auto [expected, counted] = miss_share();
+      const auto [expected, counted] = reads();
       (expected > counted ? low : high) = middle;
     }
   };
   explains(0, 1);
-  const auto [most, of_all] = miss_share();
-  if (most > of_all) {
+  const auto [most, counted] = reads();
+  if (most > counted) {
     constexpr double kMostSkew = 1.3;
     fit(0, kMostSkew, [&](double skew) { get->zipf_exponent = skew; });
   } else {
@@ -203,13 +220,12 @@ void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
            "[%s] rowbloom plans filters of %.2f bits per key (%s), before "
            "%.2f: %.3f reads a get expected, before %.3f; %.0f keys, %.1f%% of "
            "gets absent, Zipf %.2f, %.0f%% of the cache; counted for a get: "
-           "%.2f filter blocks, %.3f read, %.2f data blocks, %.3f read",
+           "%.2f filter blocks, %.3f read; %.3f data blocks read",
            context.column_family_name.c_str(), plan.bits_per_key,
            plan.mode == BudgetMode::kFixed ? "the same everywhere" : "by run",
            bits_before, now.cost.reads(), before.cost.reads(), plan.key_count,
            100 * plan.missing_share, plan.zipf_exponent, 100 * plan.cache_share,
-           gets.filter_asks, gets.filter_reads, gets.data_asks,
-           gets.data_reads);
+           gets.filter_asks, gets.filter_reads, gets.data_reads);
 }
 
 // Plans for the gets that `view` has counted, if auto_bits asks for that, with
@@ -232,7 +248,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
     total.step_bits = kAutoStepBits;
     total.get.high_priority_share = HighPriorityShare(context.table_options);
     if (view.gets.has_value()) {
-      FitGets(view, cost, *plan, all_bytes, &total.get);
+      FitGets(context.table_options, view, cost, *plan, all_bytes, &total.get);
     }
     // Where all gets are absent today, the last bits save few reads; once keys
     // are found, they would push data out of the cache until compactions have

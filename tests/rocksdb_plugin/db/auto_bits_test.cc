@@ -54,11 +54,11 @@ class AskedDb : public BudgetDb {
     WriteSsts(numbers);
   }
   // Overwrites twice as many keys as there are, between gets of which this
-  // share is of absent keys.
-  void Live(double missing_share) {
+  // share is of absent keys. They ask for the lowest keys.
+  void Live(double missing_share, uint64_t asked_keys = kKeys) {
     constexpr int kRounds = 20;
     for (int round = 0; round < kRounds; ++round) {
-      Ask(2000, missing_share);
+      Ask(2000, missing_share, asked_keys);
       std::vector<uint64_t> numbers;
       for (uint64_t i = 0; i < kKeys / 10; ++i) {
         numbers.push_back(2 * (random_() % kKeys));
@@ -66,10 +66,10 @@ class AskedDb : public BudgetDb {
       WriteSsts(numbers);
     }
   }
-  void Ask(int gets, double missing_share) {
+  void Ask(int gets, double missing_share, uint64_t asked_keys = kKeys) {
     std::bernoulli_distribution is_absent(missing_share);
     for (int i = 0; i < gets; ++i) {
-      const uint64_t number = 2 * (random_() % kKeys);
+      const uint64_t number = 2 * (random_() % asked_keys);
       std::string value;
       if (is_absent(random_)) {
         ASSERT_TRUE(get()->Get({}, Key(number + 1), &value).IsNotFound());
@@ -151,6 +151,20 @@ TEST_P(DbAutoBits, FollowTheShareOfAbsentKeysAndComeBack) {
                   .ok());
   EXPECT_THAT(log,
               ::testing::HasSubstr("[default] rowbloom plans filters of "));
+}
+
+// Compactions read more data blocks than these gets do.
+TEST_P(DbAutoBits, SeeThatGetsReadFewDataBlocks) {
+  db_.table_options.block_cache->SetCapacity(400 << 10);
+  Open();
+  db_.Fill();
+  db_.Live(0.4, kKeys / 20);
+  const auto report =
+      ReportRocksDbBudget(db_.get(), db_.get()->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(report->plan.has_value());
+  EXPECT_GT(report->plan->zipf_exponent, 0.8);
+  EXPECT_LT(report->plan->reads_per_get, 0.3);
 }
 
 TEST_P(DbAutoBits, ARestartKeepsWhatWasLearned) {

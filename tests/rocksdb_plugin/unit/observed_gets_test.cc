@@ -18,8 +18,9 @@ class Counter {
     counts_.found += static_cast<uint64_t>(found * static_cast<double>(gets));
     counts_.filter_asks += 3 * gets;
     counts_.filter_reads += gets / 10;
-    counts_.data_asks += 2 * gets;
     counts_.data_reads += gets;
+    counts_.seeks += gets / 4;
+    counts_.scanned_bytes += 50 * gets;
     return counts_;
   }
 
@@ -39,8 +40,9 @@ TEST(ObservedGets, AreRatesOfTheGetsSinceTheFirstCounts) {
   EXPECT_EQ(gets.rates()->missing_share, 0.75);
   EXPECT_EQ(gets.rates()->filter_asks, 3);
   EXPECT_EQ(gets.rates()->filter_reads, 0.1);
-  EXPECT_EQ(gets.rates()->data_asks, 2);
   EXPECT_EQ(gets.rates()->data_reads, 1);
+  EXPECT_EQ(gets.rates()->seeks, 0.25);
+  EXPECT_EQ(gets.rates()->scanned_bytes, 50);
 }
 
 TEST(ObservedGets, SayWhatIsNewForAGet) {

@@ -32,8 +32,8 @@
 // random places in the tree.
 //
 // Arithmetic only: no I/O, no clock, no randomness; PlanTotalMemory() takes
-// 10 ms, for popular keys up to half a second. Microseconds are "us", sizes are bytes, and all counts are
-// for each get. Values: any thread, one at a time.
+// 10 ms, for popular keys up to half a second. Microseconds are "us", sizes are
+// bytes, and all counts are for each get. Values: any thread, one at a time.
 
 #ifndef ROWBLOOM_GET_COST_H_
 #define ROWBLOOM_GET_COST_H_
