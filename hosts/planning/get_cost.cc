@@ -491,12 +491,24 @@ void SetEntrySizes(const TableSums& sums, GetCostOptions* options) {
   // without the sequence number and type.
   constexpr double kLengths = 3;
   constexpr double kSequence = 8;
-  options->entry_bytes = (sums.raw_key_bytes + sums.raw_value_bytes +
-                          kLengths * sums.entry_count) /
-                         sums.key_count;
-  options->key_bytes =
-      std::min(std::max(1.0, sums.raw_key_bytes / sums.entry_count - kSequence),
-               options->entry_bytes);
+  double bytes =
+      sums.raw_key_bytes + sums.raw_value_bytes + kLengths * sums.entry_count;
+  double key_bytes =
+      std::max(1.0, sums.raw_key_bytes / sums.entry_count - kSequence);
+  if (sums.data_block_count > 0) {
+    // Blocks of few entries may be much larger or smaller than they should.
+    constexpr double kManyEntries = 4;
+    const double block_bytes =
+        sums.data_block_count * options->data_block_bytes;
+    if (sums.entry_count > kManyEntries * sums.data_block_count) {
+      bytes = std::min(bytes, block_bytes);
+    }
+    key_bytes = std::clamp(sums.index_bytes / sums.data_block_count -
+                               GetCostOptions::kIndexEntryExtraBytes,
+                           0.0, key_bytes);
+  }
+  options->entry_bytes = bytes / sums.key_count;
+  options->key_bytes = std::min(key_bytes, options->entry_bytes);
 }
 
 absl::StatusOr<GetCost> ExpectedGetCost(absl::Span<const TreeRun> runs,

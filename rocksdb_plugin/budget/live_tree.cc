@@ -37,6 +37,12 @@ uint64_t Rounded(double value) {
   return static_cast<uint64_t>(std::llround(value));
 }
 
+// Few values, for any number of SSTs.
+double RoundedBits(double bits_per_key) {
+  constexpr double kStep = 0.25;
+  return kStep * std::round(bits_per_key / kStep);
+}
+
 }  // namespace
 
 FileFilter FileFilter::Of(const rdb::TableProperties& properties) {
@@ -47,6 +53,8 @@ FileFilter FileFilter::Of(const rdb::TableProperties& properties) {
   filter.size_bytes = properties.filter_size;
   filter.raw_key_bytes = properties.raw_key_size;
   filter.raw_value_bytes = properties.raw_value_size;
+  filter.data_block_count = properties.num_data_blocks;
+  filter.index_bytes = properties.index_size;
   filter.has_policy = !properties.filter_policy_name.empty();
   if (filter.size_bytes > 0) filter.key_count = properties.num_filter_entries;
   return filter;
@@ -79,6 +87,9 @@ FilterEstimator::FilterEstimator(const LiveFiles& files) {
     filter_bytes += static_cast<double>(file.filter->size_bytes);
     sums_.raw_key_bytes += static_cast<double>(file.filter->raw_key_bytes);
     sums_.raw_value_bytes += static_cast<double>(file.filter->raw_value_bytes);
+    sums_.data_block_count +=
+        static_cast<double>(file.filter->data_block_count);
+    sums_.index_bytes += static_cast<double>(file.filter->index_bytes);
     if (file.filter->key_count == 0) continue;
     entries_with_keys += static_cast<double>(file.filter->entry_count);
     keys += static_cast<double>(file.filter->key_count);
@@ -116,9 +127,12 @@ const LiveTree::Sums& LiveTree::UpToDateSums() const {
   for (const auto& [number, file] : files_) {
     const FilterEstimator::Estimate estimate = sums.estimator.Of(file);
     const uint64_t place = file.level > 0 ? 0 : ~file.order;
-    FilterEstimator::Estimate& run = sums.runs[{file.level, place}];
+    Sums::Run& run = sums.runs[{file.level, place}];
     run.keys += estimate.keys;
-    run.bytes += estimate.bytes;
+    if (estimate.keys > 0) {
+      run.bits[RoundedBits(8 * estimate.bytes / estimate.keys)] +=
+          estimate.keys;
+    }
     sums.file_bytes += static_cast<double>(file.size_bytes);
     sums.keys += estimate.keys;
     const bool is_planned = file.planned_filter_bytes.has_value();
@@ -142,7 +156,7 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   View view;
   for (const auto& [place, run] : sums.runs) {
     view.live.runs.push_back({Rounded(run.keys)});
-    view.run_bits.push_back(run.keys > 0 ? 8 * run.bytes / run.keys : 0);
+    view.run_bits.push_back(run.bits);
   }
   if (sums.of_policy.keys > 0) {
     view.policy_bits = 8 * sums.of_policy.bytes / sums.of_policy.keys;

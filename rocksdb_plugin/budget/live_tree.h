@@ -53,6 +53,8 @@ struct FileFilter {
   uint64_t size_bytes = 0;
   uint64_t raw_key_bytes = 0;
   uint64_t raw_value_bytes = 0;
+  uint64_t data_block_count = 0;
+  uint64_t index_bytes = 0;
   // False if the SST was written without a filter policy: no plan chose it.
   bool has_policy = true;
 };
@@ -107,7 +109,9 @@ class LiveTree {
   };
   struct View {
     LiveFilters live;
-    std::vector<double> run_bits;  // The filter bits per key of each run.
+    // The keys of each run by the bits per key of their filters, which differ
+    // until the last plan has written all SSTs.
+    std::vector<std::map<double, double>> run_bits;
     // The average of the SSTs that a filter policy wrote or will, 0 if none is
     // known.
     double policy_bits = 0;
@@ -167,7 +171,11 @@ class LiveTree {
   struct Sums {
     uint64_t changes = 0;  // changes_ + learned_.
     FilterEstimator estimator;
-    std::map<std::pair<int, uint64_t>, FilterEstimator::Estimate> runs;
+    struct Run {
+      double keys = 0;
+      std::map<double, double> bits;
+    };
+    std::map<std::pair<int, uint64_t>, Run> runs;
     double keys = 0;
     double bytes = 0;  // Filters; planned ones where there is a plan.
     FilterEstimator::Estimate of_policy;  // SSTs that a policy wrote.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -73,8 +74,8 @@ GetCostOptions GetOptionsFor(const rdb::BlockBasedTableOptions& table,
                              const LiveTree::View& view,
                              const FilterBudgetOptions& budget) {
   GetCostOptions get;
-  SetEntrySizes(view.estimator.sums(), &get);
   get.data_block_bytes = static_cast<double>(table.block_size);
+  SetEntrySizes(view.estimator.sums(), &get);
   get.metadata_block_bytes = static_cast<double>(table.metadata_block_size);
   get.partition_cuts = CutsOf(table, 0);
   get.missing_share = budget.missing_share;
@@ -111,6 +112,22 @@ double NewFilterBlocks(const GetRates& rates, double metadata_block_bytes) {
   return 2 * rates.new_ssts + rates.new_filter_bytes / metadata_block_bytes;
 }
 
+// The mean size and rate of filters of some bits, for so many keys each.
+FilterSetting MeanOf(const std::map<double, double>& keys_by_bits,
+                     const FilterCost& cost) {
+  double all_keys = 0;
+  for (const auto& [bits, keys] : keys_by_bits) all_keys += keys;
+  FilterSetting mean;
+  if (all_keys == 0) return mean;
+  mean.fpr = 0;
+  for (const auto& [bits, keys] : keys_by_bits) {
+    mean.bits_per_key += keys / all_keys * bits;
+    mean.fpr += keys / all_keys * cost.ForBits(bits).fpr;
+  }
+  mean.fpr = std::min(1.0, mean.fpr);  // Sums are rounded.
+  return mean;
+}
+
 // The data blocks of scans: the first one in each run, and those that they read
 // on.
 double ScanAsks(const GetRates& rates, size_t run_count,
@@ -135,7 +152,7 @@ void FitGets(const rdb::BlockBasedTableOptions& table,
              const TreePlan& plan, uint64_t cache_bytes, GetCostOptions* get) {
   const GetRates& rates = *view.gets;
   std::vector<FilterSetting> filters;
-  for (const double bits : view.run_bits) filters.push_back(cost.ForBits(bits));
+  for (const auto& bits : view.run_bits) filters.push_back(MeanOf(bits, cost));
   const double filter_reads =
       std::max(0.0, rates.filter_reads -
                         NewFilterBlocks(rates, get->metadata_block_bytes));

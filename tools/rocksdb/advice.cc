@@ -218,6 +218,8 @@ GetCostOptions ModelOf(const RocksDbTree& tree) {
     sums.key_count += static_cast<double>(run.key_count);
     sums.raw_key_bytes += static_cast<double>(run.raw_key_bytes);
     sums.raw_value_bytes += static_cast<double>(run.raw_value_bytes);
+    sums.data_block_count += static_cast<double>(run.data_block_count);
+    sums.index_bytes += static_cast<double>(run.index_bytes);
   }
   SetEntrySizes(sums, &options);
   return options;

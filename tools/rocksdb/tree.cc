@@ -124,6 +124,8 @@ void AddTable(const rdb::TableProperties& table, const RocksDbBudgetFile* file,
   run->data_bytes += table.data_size;
   run->raw_key_bytes += table.raw_key_size;
   run->raw_value_bytes += table.raw_value_size;
+  run->data_block_count += table.num_data_blocks;
+  run->index_bytes += table.index_size;
   // A filter that is not read denies nothing.
   const double fpr = file == nullptr ? 1
                      : fits          ? file->expected_fpr

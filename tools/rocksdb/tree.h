@@ -27,6 +27,8 @@ struct RocksDbRun {
   uint64_t data_bytes = 0;
   uint64_t raw_key_bytes = 0;  // With 8 bytes of sequence number for each.
   uint64_t raw_value_bytes = 0;
+  uint64_t data_block_count = 0;
+  uint64_t index_bytes = 0;
   uint64_t filter_bytes = 0;   // Without filters that the policy cannot read.
   double false_positives = 0;  // Expected, if a get asks for each key once.
   // Keys of the SSTs whose filters the policy reads, and their expected false

@@ -498,6 +498,15 @@ TEST(GetCost, EntrySizesAreThoseOfTheTableProperties) {
   SetEntrySizes({1, 20, 40, 0}, &options);
   EXPECT_EQ(options.entry_bytes, 43.0 / 20);
   EXPECT_EQ(options.key_bytes, 43.0 / 20);
+  // Keys that share prefixes: 25 blocks of data, an index of 20 bytes for each.
+  options.data_block_bytes = 400;
+  SetEntrySizes({200, 200, 4800, 10000, 25, 500}, &options);
+  EXPECT_EQ(options.entry_bytes, 25 * 400.0 / 200);
+  EXPECT_EQ(options.key_bytes, 8);
+  // Blocks of three entries are larger than they should be.
+  SetEntrySizes({75, 75, 1800, 10000, 25, 5000}, &options);
+  EXPECT_EQ(options.entry_bytes, 24 + 10000.0 / 75 + 3);
+  EXPECT_EQ(options.key_bytes, 16) << "an index with more than keys";
   const GetCostOptions before = options;
   SetEntrySizes({}, &options);
   EXPECT_EQ(options.entry_bytes, before.entry_bytes);

@@ -3,6 +3,7 @@
 #include "budget/live_tree.h"
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -99,6 +100,17 @@ TEST(LiveTree, EachFileOfLevel0IsARunAndEachLevel) {
   EXPECT_FALSE(tree.ViewFor({3, false})->run_share.has_value());
 }
 
+// A half of the keys with 16 bits and a half without a filter are not filters
+// of 8 bits: every second get passes.
+TEST(LiveTree, FiltersOfARunAreToldApart) {
+  LiveTree tree;
+  LiveFiles files = {{1, File(2, 400)}, {2, File(2, 200)}, {3, File(2, 600)}};
+  files[3].filter->size_bytes = 0;
+  tree.SetFiles(0, files, milliseconds(1));
+  EXPECT_EQ(tree.ViewFor({1, false})->run_bits,
+            (std::vector<std::map<double, double>>{{{0, 600}, {16, 600}}}));
+}
+
 TEST(LiveTree, PlannedFiltersCountAsWrittenUntilTheyAre) {
   LiveTree tree;
   const auto filter_bytes = [&tree] {
@@ -108,7 +120,8 @@ TEST(LiveTree, PlannedFiltersCountAsWrittenUntilTheyAre) {
   tree.SetFiles(0, files, milliseconds(1));
   tree.PlanFilters({{4, 500}});
   EXPECT_EQ(filter_bytes(), 2 * 10 + 500);
-  EXPECT_EQ(tree.ViewFor({1, false})->run_bits, std::vector<double>({16, 16}));
+  EXPECT_EQ(tree.ViewFor({1, false})->run_bits,
+            (std::vector<std::map<double, double>>{{{16, 10}}, {{16, 400}}}));
   tree.SetFiles(0, files, milliseconds(1));
   EXPECT_EQ(filter_bytes(), 2 * 10 + 500);
   tree.CompactionCompleted(1, true, {4}, {{5, File(2, 300)}});

@@ -119,13 +119,16 @@ struct GetCostOptions {
 
 // Sums over the SSTs of a RocksDB tree, by their table properties.
 struct TableSums {
-  double entry_count = 0;      // num_entries
-  double key_count = 0;        // Filter keys.
-  double raw_key_bytes = 0;    // raw_key_size
-  double raw_value_bytes = 0;  // raw_value_size
+  double entry_count = 0;       // num_entries
+  double key_count = 0;         // Filter keys.
+  double raw_key_bytes = 0;     // raw_key_size
+  double raw_value_bytes = 0;   // raw_value_size
+  double data_block_count = 0;  // num_data_blocks; 0 if not known.
+  double index_bytes = 0;       // index_size
 };
 // Sets entry_bytes and key_bytes to the means of these SSTs; changes nothing if
-// there are no entries or no keys.
+// there are no entries or no keys. Blocks tell how much prefixes that keys
+// share save, in blocks of `options`' data_block_bytes.
 void SetEntrySizes(const TableSums& sums, GetCostOptions* options);
 
 // The blocks of one kind.
