@@ -413,7 +413,8 @@ def hfile(result):
 
 
 # Results without times, which any machine gives.
-COUNTS = ["reads_keys", "reads_memory", "reads_phases", "reads_grow"]
+COUNTS = ["reads_keys", "reads_memory", "reads_phases", "reads_phases_other",
+          "reads_grow"]
 
 
 def head():
