@@ -34,8 +34,8 @@ struct GetCounts {
   // Data blocks that gets and scans have put into the block cache, as
   // compactions do not.
   uint64_t data_reads = 0;
-  uint64_t seeks = 0;          // Of iterators,
-  uint64_t scanned_bytes = 0;  // and the entries that these have returned.
+  uint64_t seeks = 0;          // Seeks of iterators.
+  uint64_t scanned_bytes = 0;  // Entries that iterators returned.
 };
 GetCounts CountsOf(const rdb::Statistics& statistics);
 // False at StatsLevel::kDisableAll and kExceptTickers.
