@@ -26,7 +26,8 @@ CacheOdds OddsAfter(double asks) {
   return {1 - miss, miss};
 }
 
-// The odds of a block, for those after the life in each part of the list.
+// Combines the odds after the life in each part of the list to those of a
+// block.
 CacheOdds OddsOfBoth(const CacheOdds& low, const CacheOdds& high,
                      bool is_high_priority) {
   const CacheOdds after_hit = {high.hit + low.hit - high.hit * low.hit,
@@ -41,7 +42,7 @@ struct SizedGroup {
   double asks = 0;   // For each block.
   double bytes = 0;  // The size of all blocks.
   bool is_high_priority = false;
-  CacheOdds low;  // After the life in the low part of the list.
+  CacheOdds low;  // The odds after the life in the low part of the list.
 };
 
 std::vector<SizedGroup> SizedGroupsOf(const std::vector<CachedKind>& kinds) {

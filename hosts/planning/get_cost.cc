@@ -491,17 +491,19 @@ void SetEntrySizes(const TableSums& sums, GetCostOptions* options) {
   // without the sequence number and type.
   constexpr double kLengths = 3;
   constexpr double kSequence = 8;
-  double bytes =
-      sums.raw_key_bytes + sums.raw_value_bytes + kLengths * sums.entry_count;
+  const double without_keys =
+      sums.raw_value_bytes + kLengths * sums.entry_count;
+  double bytes = sums.raw_key_bytes + without_keys;
   double key_bytes =
       std::max(1.0, sums.raw_key_bytes / sums.entry_count - kSequence);
   if (sums.data_block_count > 0) {
-    // Blocks of few entries may be much larger or smaller than they should.
+    // Blocks of few entries may be much larger or smaller than they should, and
+    // old ones may have had another size.
     constexpr double kManyEntries = 4;
     const double block_bytes =
         sums.data_block_count * options->data_block_bytes;
     if (sums.entry_count > kManyEntries * sums.data_block_count) {
-      bytes = std::min(bytes, block_bytes);
+      bytes = std::min(bytes, std::max(block_bytes, without_keys));
     }
     key_bytes = std::clamp(sums.index_bytes / sums.data_block_count -
                                GetCostOptions::kIndexEntryExtraBytes,

@@ -37,7 +37,7 @@ uint64_t Rounded(double value) {
   return static_cast<uint64_t>(std::llround(value));
 }
 
-// Few values, for any number of SSTs.
+// Any number of SSTs then has few values.
 double RoundedBits(double bits_per_key) {
   constexpr double kStep = 0.25;
   return kStep * std::round(bits_per_key / kStep);

@@ -16,6 +16,7 @@ bool HasBegunAgain(const GetCounts& before, const GetCounts& now) {
   return now.gets < before.gets || now.found < before.found ||
          now.filter_asks < before.filter_asks ||
          now.filter_reads < before.filter_reads ||
+         now.data_asks < before.data_asks ||
          now.data_reads < before.data_reads || now.seeks < before.seeks ||
          now.scanned_bytes < before.scanned_bytes;
 }
@@ -32,6 +33,8 @@ GetCounts CountsOf(const rdb::Statistics& statistics) {
                  count(rdb::GET_HIT_L2_AND_UP);
   counts.filter_reads = count(rdb::BLOCK_CACHE_FILTER_MISS);
   counts.filter_asks = count(rdb::BLOCK_CACHE_FILTER_HIT) + counts.filter_reads;
+  counts.data_asks =
+      count(rdb::BLOCK_CACHE_DATA_HIT) + count(rdb::BLOCK_CACHE_DATA_MISS);
   counts.data_reads = count(rdb::BLOCK_CACHE_DATA_ADD);
   counts.seeks = count(rdb::NUMBER_DB_SEEK);
   counts.scanned_bytes = count(rdb::ITER_BYTES_READ);
@@ -62,6 +65,7 @@ void ObservedGets::Observe(const GetCounts& counts, const Written& written) {
   now.missing_share = std::clamp(1 - per_get(&GetCounts::found), 0.0, 1.0);
   now.filter_asks = per_get(&GetCounts::filter_asks);
   now.filter_reads = per_get(&GetCounts::filter_reads);
+  now.data_asks = per_get(&GetCounts::data_asks);
   now.data_reads = per_get(&GetCounts::data_reads);
   now.seeks = per_get(&GetCounts::seeks);
   now.scanned_bytes = per_get(&GetCounts::scanned_bytes);
@@ -70,10 +74,11 @@ void ObservedGets::Observe(const GetCounts& counts, const Written& written) {
   const double weight =
       rates_.has_value() ? 1 - std::exp2(-written_.share / kHalfShare) : 1;
   GetRates mean = rates_.value_or(now);
-  for (const auto rate : {&GetRates::missing_share, &GetRates::filter_asks,
-                          &GetRates::filter_reads, &GetRates::data_reads,
-                          &GetRates::seeks, &GetRates::scanned_bytes,
-                          &GetRates::new_ssts, &GetRates::new_filter_bytes}) {
+  for (const auto rate :
+       {&GetRates::missing_share, &GetRates::filter_asks,
+        &GetRates::filter_reads, &GetRates::data_asks, &GetRates::data_reads,
+        &GetRates::seeks, &GetRates::scanned_bytes, &GetRates::new_ssts,
+        &GetRates::new_filter_bytes}) {
     mean.*rate += weight * (now.*rate - mean.*rate);
   }
   rates_ = mean;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The gets of a database, as its Statistics count them: how many find no key,
-// and how often the block cache has what they ask for.
+// and how many blocks they read into the block cache.
 //
 //   ObservedGets gets;
 //   gets.Observe(CountsOf(*statistics), written);   // At each flush.
@@ -31,8 +31,9 @@ struct GetCounts {
   uint64_t found = 0;  // In an SST.
   uint64_t filter_asks = 0;   // Filter blocks asked of the block cache,
   uint64_t filter_reads = 0;  // and those that it did not have.
-  // Data blocks that gets and scans have put into the block cache, as
-  // compactions do not.
+  uint64_t data_asks = 0;     // Data blocks, also for scans and compactions.
+  // Data blocks that entered the block cache. Compactions put none there,
+  // unless they verify what they wrote.
   uint64_t data_reads = 0;
   uint64_t seeks = 0;          // Seeks of iterators.
   uint64_t scanned_bytes = 0;  // Entries that iterators returned.
@@ -52,6 +53,7 @@ struct GetRates {
   double missing_share = 0;  // The share of the gets that ask SSTs.
   double filter_asks = 0;    // These are for each such get.
   double filter_reads = 0;
+  double data_asks = 0;
   double data_reads = 0;
   double seeks = 0;
   double scanned_bytes = 0;

@@ -103,7 +103,8 @@ bool IsOutdated(const TreePlan& plan, double keys, double cache_bytes,
          differs(1 - plan.gets->missing_share, 1 - gets->missing_share) ||
          differs(Share(plan.gets->filter_reads, plan.gets->filter_asks),
                  Share(gets->filter_reads, gets->filter_asks)) ||
-         differs(plan.gets->data_reads, gets->data_reads);
+         differs(Share(plan.gets->data_reads, plan.gets->data_asks),
+                 Share(gets->data_reads, gets->data_asks));
 }
 
 // The filter blocks that gets read because they are new: partitions of new
@@ -112,7 +113,7 @@ double NewFilterBlocks(const GetRates& rates, double metadata_block_bytes) {
   return 2 * rates.new_ssts + rates.new_filter_bytes / metadata_block_bytes;
 }
 
-// The mean size and rate of filters of some bits, for so many keys each.
+// Returns the mean size and rate of a run's filters.
 FilterSetting MeanOf(const std::map<double, double>& keys_by_bits,
                      const FilterCost& cost) {
   double all_keys = 0;
@@ -128,15 +129,15 @@ FilterSetting MeanOf(const std::map<double, double>& keys_by_bits,
   return mean;
 }
 
-// The data blocks of scans: the first one in each run, and those that they read
-// on.
+// Returns how many data blocks scans ask for: one in each run, and those that
+// they read on.
 double ScanAsks(const GetRates& rates, size_t run_count,
                 double data_block_bytes) {
   return rates.seeks * static_cast<double>(run_count) +
          rates.scanned_bytes / data_block_bytes;
 }
 
-// Flushes put data blocks into the cache, too.
+// True if flushes put data blocks into the cache, too.
 bool CountsFlushedBlocks(const rdb::BlockBasedTableOptions& table) {
   return table.prepopulate_block_cache !=
          rdb::BlockBasedTableOptions::PrepopulateBlockCache::kDisable;
@@ -160,23 +161,31 @@ void FitGets(const rdb::BlockBasedTableOptions& table,
       ScanAsks(rates, view.live.runs.size(), get->data_block_bytes);
   // Reads of a get, by the model and counted. Both have the counted asks of
   // filters, which depend on how many runs the tree had when gets asked. Where
-  // scans ask for many data blocks, reads of these tell nothing of gets. No
-  // cache reads more blocks than are asked for.
-  constexpr double kMostScanAsks = 0.3;
+  // scans ask for many data blocks, or more blocks enter the cache than gets
+  // ask for, these tell nothing of gets. Scans may keep their blocks out of the
+  // cache.
+  constexpr double kMostOtherAsks = 0.3;
   const auto reads = [&] {
     const absl::StatusOr<GetCost> model =
         ExpectedGetCost(view.live.runs, filters, *get);
     if (!model.ok()) return std::pair(0.0, 0.0);
-    double expected = rates.filter_asks * (1 - model->filter.hit_rate());
-    double counted = filter_reads;
-    if (!CountsFlushedBlocks(table) &&
-        (scan_asks <= kMostScanAsks * model->data.asks ||
-         rates.filter_asks == 0)) {
-      const double asks = model->data.asks + scan_asks;
-      expected += asks * (1 - model->data.hit_rate());
-      counted += std::min(rates.data_reads, asks);
+    const double filter_part =
+        rates.filter_asks * (1 - model->filter.hit_rate());
+    const double others = kMostOtherAsks * model->data.asks;
+    const bool are_of_gets = !CountsFlushedBlocks(table) &&
+                             scan_asks <= others &&
+                             rates.data_reads <= model->data.asks + others;
+    if (!are_of_gets && rates.filter_asks > 0) {
+      return std::pair(filter_part, filter_reads);
     }
-    return std::pair(expected, counted);
+    const double miss_share = 1 - model->data.hit_rate();
+    const double asks = std::min(model->data.asks, rates.data_asks);
+    const double all_asks =
+        std::min(model->data.asks + scan_asks, rates.data_asks);
+    const double counted = filter_reads + std::min(rates.data_reads, all_asks);
+    return std::pair(std::clamp(counted, filter_part + asks * miss_share,
+                                filter_part + all_asks * miss_share),
+                     counted);
   };
   constexpr double kExplainedReads = 0.02;
   constexpr double kExplainedPart = 0.05;

@@ -23,7 +23,7 @@ struct RocksDbBudgetOptions {
   // "rowbloom.Composed:auto". Where filters and indexes are partitioned and in
   // the block cache with the data, SSTs get the bits at which get_cost.h
   // expects the fewest reads in that cache, with the share of absent keys and
-  // the hit rates that DBOptions::statistics has counted. Elsewhere filters
+  // the reads that DBOptions::statistics has counted. Elsewhere filters
   // take no room from the data, and have the budget's average. A new plan must
   // be 1% cheaper; a line in the LOG says what it is and what it was made from.
   // Until gets are counted, also after an open, SSTs get the average of the

@@ -499,10 +499,14 @@ TEST(GetCost, EntrySizesAreThoseOfTheTableProperties) {
   EXPECT_EQ(options.entry_bytes, 43.0 / 20);
   EXPECT_EQ(options.key_bytes, 43.0 / 20);
   // Keys that share prefixes: 25 blocks of data, an index of 20 bytes for each.
-  options.data_block_bytes = 400;
+  options.data_block_bytes = 500;
   SetEntrySizes({200, 200, 4800, 10000, 25, 500}, &options);
-  EXPECT_EQ(options.entry_bytes, 25 * 400.0 / 200);
+  EXPECT_EQ(options.entry_bytes, 25 * 500.0 / 200);
   EXPECT_EQ(options.key_bytes, 8);
+  // Blocks that were larger once: values and lengths are not shared.
+  options.data_block_bytes = 100;
+  SetEntrySizes({200, 200, 4800, 10000, 25, 500}, &options);
+  EXPECT_EQ(options.entry_bytes, 10000.0 / 200 + 3);
   // Blocks of three entries are larger than they should be.
   SetEntrySizes({75, 75, 1800, 10000, 25, 5000}, &options);
   EXPECT_EQ(options.entry_bytes, 24 + 10000.0 / 75 + 3);

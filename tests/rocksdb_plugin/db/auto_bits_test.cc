@@ -212,6 +212,11 @@ TEST_P(DbAutoBits, TakeTheCacheFromTheOptionsIfTheTableHasNone) {
   db_.Fill();
   db_.Live(0);
   EXPECT_LT(db_.Bits(), 10);
+  const auto report =
+      ReportRocksDbBudget(db_.get(), db_.get()->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(report->plan.has_value());
+  EXPECT_EQ(report->plan->zipf_exponent, 0) << "no block was asked of a cache";
 }
 
 TEST_P(DbAutoBits, FollowInAHyperClockCache) {

@@ -18,6 +18,7 @@ class Counter {
     counts_.found += static_cast<uint64_t>(found * static_cast<double>(gets));
     counts_.filter_asks += 3 * gets;
     counts_.filter_reads += gets / 10;
+    counts_.data_asks += 2 * gets;
     counts_.data_reads += gets;
     counts_.seeks += gets / 4;
     counts_.scanned_bytes += 50 * gets;
@@ -40,6 +41,7 @@ TEST(ObservedGets, AreRatesOfTheGetsSinceTheFirstCounts) {
   EXPECT_EQ(gets.rates()->missing_share, 0.75);
   EXPECT_EQ(gets.rates()->filter_asks, 3);
   EXPECT_EQ(gets.rates()->filter_reads, 0.1);
+  EXPECT_EQ(gets.rates()->data_asks, 2);
   EXPECT_EQ(gets.rates()->data_reads, 1);
   EXPECT_EQ(gets.rates()->seeks, 0.25);
   EXPECT_EQ(gets.rates()->scanned_bytes, 50);
@@ -93,6 +95,20 @@ TEST(ObservedGets, CountsThatFellBeganAgainAtZero) {
   Counter later;
   gets.Observe(later.Add(60000, 0.25), Share(100));
   EXPECT_NEAR(gets.rates()->missing_share, 0.75, 0.001);
+}
+
+TEST(ObservedGets, CountsAreTickers) {
+  const auto statistics = rdb::CreateDBStatistics();
+  statistics->recordTick(rdb::BLOCK_CACHE_DATA_HIT, 5);
+  statistics->recordTick(rdb::BLOCK_CACHE_DATA_MISS, 7);
+  statistics->recordTick(rdb::BLOCK_CACHE_DATA_ADD, 3);
+  statistics->recordTick(rdb::NUMBER_DB_SEEK, 11);
+  statistics->recordTick(rdb::ITER_BYTES_READ, 13);
+  const GetCounts counts = CountsOf(*statistics);
+  EXPECT_EQ(counts.data_asks, 12);
+  EXPECT_EQ(counts.data_reads, 3);
+  EXPECT_EQ(counts.seeks, 11);
+  EXPECT_EQ(counts.scanned_bytes, 13);
 }
 
 TEST(ObservedGets, StatisticsMayCountNoTickers) {

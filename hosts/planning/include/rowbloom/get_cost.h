@@ -127,8 +127,8 @@ struct TableSums {
   double index_bytes = 0;       // index_size
 };
 // Sets entry_bytes and key_bytes to the means of these SSTs; changes nothing if
-// there are no entries or no keys. Blocks tell how much prefixes that keys
-// share save, in blocks of `options`' data_block_bytes.
+// there are no entries or no keys. The number of data blocks, of
+// data_block_bytes each, shows how many bytes of keys shared prefixes save.
 void SetEntrySizes(const TableSums& sums, GetCostOptions* options);
 
 // The blocks of one kind.
