@@ -81,17 +81,18 @@ CacheUse UseOf(const std::vector<SizedGroup>& groups, double high_life) {
 // it.
 template <class Function>
 double RootOf(double* hint, const Function& excess) {
+  constexpr double kFirstStep = 0.06;
   double low = *hint;
   double below = excess(low);
   double high = low;
   double above = below;
-  for (double step = 0.06; below > 0 && low > kShortest; step *= 4) {
+  for (double step = kFirstStep; below > 0 && low > kShortest; step *= 4) {
     high = low;
     above = below;
     low = std::max(kShortest, low - step);
     below = excess(low);
   }
-  for (double step = 0.06; above < 0 && high < kLongest; step *= 4) {
+  for (double step = kFirstStep; above < 0 && high < kLongest; step *= 4) {
     low = high;
     below = above;
     high = std::min(kLongest, high + step);

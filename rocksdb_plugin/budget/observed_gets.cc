@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <iterator>
 
 #include "rocksdb/statistics.h"
 
@@ -11,14 +13,26 @@ namespace rowbloom::plugin {
 
 namespace {
 
+struct PerGet {
+  uint64_t GetCounts::*count;
+  double GetRates::*rate;
+};
+constexpr PerGet kPerGet[] = {
+    {&GetCounts::filter_asks, &GetRates::filter_asks},
+    {&GetCounts::filter_reads, &GetRates::filter_reads},
+    {&GetCounts::data_asks, &GetRates::data_asks},
+    {&GetCounts::data_reads, &GetRates::data_reads},
+    {&GetCounts::seeks, &GetRates::seeks},
+    {&GetCounts::scanned_bytes, &GetRates::scanned_bytes},
+};
+
 // Tickers never fall, but Statistics::Reset() sets them to 0.
 bool HasBegunAgain(const GetCounts& before, const GetCounts& now) {
   return now.gets < before.gets || now.found < before.found ||
-         now.filter_asks < before.filter_asks ||
-         now.filter_reads < before.filter_reads ||
-         now.data_asks < before.data_asks ||
-         now.data_reads < before.data_reads || now.seeks < before.seeks ||
-         now.scanned_bytes < before.scanned_bytes;
+         std::any_of(std::begin(kPerGet), std::end(kPerGet),
+                     [&](const PerGet& each) {
+                       return now.*each.count < before.*each.count;
+                     });
 }
 
 }  // namespace
@@ -63,24 +77,19 @@ void ObservedGets::Observe(const GetCounts& counts, const Written& written) {
   };
   GetRates now;
   now.missing_share = std::clamp(1 - per_get(&GetCounts::found), 0.0, 1.0);
-  now.filter_asks = per_get(&GetCounts::filter_asks);
-  now.filter_reads = per_get(&GetCounts::filter_reads);
-  now.data_asks = per_get(&GetCounts::data_asks);
-  now.data_reads = per_get(&GetCounts::data_reads);
-  now.seeks = per_get(&GetCounts::seeks);
-  now.scanned_bytes = per_get(&GetCounts::scanned_bytes);
+  for (const PerGet& each : kPerGet) now.*each.rate = per_get(each.count);
   now.new_ssts = written_.ssts / gets;
   now.new_filter_bytes = written_.filter_bytes / gets;
   const double weight =
       rates_.has_value() ? 1 - std::exp2(-written_.share / kHalfShare) : 1;
   GetRates mean = rates_.value_or(now);
-  for (const auto rate :
-       {&GetRates::missing_share, &GetRates::filter_asks,
-        &GetRates::filter_reads, &GetRates::data_asks, &GetRates::data_reads,
-        &GetRates::seeks, &GetRates::scanned_bytes, &GetRates::new_ssts,
-        &GetRates::new_filter_bytes}) {
+  const auto move = [&](double GetRates::*rate) {
     mean.*rate += weight * (now.*rate - mean.*rate);
-  }
+  };
+  move(&GetRates::missing_share);
+  move(&GetRates::new_ssts);
+  move(&GetRates::new_filter_bytes);
+  for (const PerGet& each : kPerGet) move(each.rate);
   rates_ = mean;
   last_ = counts;
   written_ = {};

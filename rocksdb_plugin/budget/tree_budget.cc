@@ -147,7 +147,7 @@ bool CountsFlushedBlocks(const rdb::BlockBasedTableOptions& table) {
 // were counted with the live filters. Gets have the whole cache and the skew of
 // `plan`, or what `plan` found, if these explain them. Else the skew does. If
 // even keys that are all asked for alike would read less in `cache_bytes`,
-// scans and compactions have a part of the cache, and gets have the rest.
+// scans and other databases have a part of the cache, and gets have the rest.
 void FitGets(const rdb::BlockBasedTableOptions& table,
              const LiveTree::View& view, const FilterCost& cost,
              const TreePlan& plan, uint64_t cache_bytes, GetCostOptions* get) {
@@ -189,41 +189,42 @@ void FitGets(const rdb::BlockBasedTableOptions& table,
   };
   constexpr double kExplainedReads = 0.02;
   constexpr double kExplainedPart = 0.05;
-  const auto explains = [&](double zipf_exponent, double share) {
+  const auto set = [&](double zipf_exponent, double share) {
     get->zipf_exponent = zipf_exponent;
     get->cache_bytes =
         static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
+  };
+  const auto explains = [&](double zipf_exponent, double share) {
+    set(zipf_exponent, share);
     const auto [expected, counted] = reads();
     return std::abs(expected - counted) <=
            kExplainedReads + kExplainedPart * counted;
   };
   if (explains(plan.zipf_exponent, 1) ||
-      explains(plan.zipf_exponent, plan.cache_share)) {
+      (plan.cache_share < 1 &&
+       explains(plan.zipf_exponent, plan.cache_share))) {
     return;
   }
   constexpr int kHalvings = 8;
   // Sets a value within the range to where the model's reads, which fall with
   // it, are the counted ones.
-  const auto fit = [&](double low, double high, const auto& set) {
+  const auto fit = [&](double low, double high, const auto& set_value) {
     for (int i = 0; i < kHalvings; ++i) {
       const double middle = (low + high) / 2;
-      set(middle);
+      set_value(middle);
       const auto [expected, counted] = reads();
       (expected > counted ? low : high) = middle;
     }
   };
-  explains(0, 1);
+  set(0, 1);
   const auto [most, counted] = reads();
   if (most > counted) {
     constexpr double kMostSkew = 1.3;
-    fit(0, kMostSkew, [&](double skew) { get->zipf_exponent = skew; });
+    fit(0, kMostSkew, [&](double skew) { set(skew, 1); });
   } else {
     // Many databases may share the cache.
     constexpr double kLeastShare = 0.005;
-    fit(kLeastShare, 1, [&](double share) {
-      get->cache_bytes =
-          static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
-    });
+    fit(kLeastShare, 1, [&](double share) { set(0, share); });
   }
 }
 

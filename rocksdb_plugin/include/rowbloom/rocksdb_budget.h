@@ -98,7 +98,7 @@ struct RocksDbBitsPlan {
   bool has_counts = false;     // False: gets are assumed, not counted.
   double missing_share = 0.5;  // A get that a memtable answers does not count.
   double zipf_exponent = 0;    // Popularity of keys; 0: all alike.
-  double cache_share = 1;      // The rest is taken by scans and compactions.
+  double cache_share = 1;      // Scans and other databases take the rest.
 };
 
 struct RocksDbBudgetReport {

@@ -172,7 +172,7 @@ TEST_P(DbAutoBits, ARestartKeepsWhatWasLearned) {
   db_.Fill();
   db_.Live(0);
   const double learned = db_.Bits();
-  EXPECT_LT(learned, 6);
+  EXPECT_LT(learned, 5);
   db_.options.statistics = rdb::CreateDBStatistics();
   Open();
   db_.Fill();  // No get has been counted.
@@ -247,7 +247,7 @@ TEST_P(DbAutoBits, TwoDatabasesFollowTheirOwnGets) {
     other.Live(0);
   }
   EXPECT_GT(db_.Bits(), 7);
-  EXPECT_LT(other.Bits(), 6);
+  EXPECT_LT(other.Bits(), 5);
 }
 
 // Nothing is written, and so nothing planned.
