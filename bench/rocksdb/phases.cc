@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // phases: the workload changes while the database lives. Each filter has a
-// tree of its own that goes through the same phases; between rounds of
+// tree of its own that goes through the same phases; between batches of
 // operations keys are overwritten, so that compactions rewrite SSTs. Reads are
 // counted by RocksDB, for operations and not for the overwriting.
 
@@ -54,7 +54,7 @@ constexpr const char* kPhaseFilters[] = {
     "compact_budget:10",  "compact_budget:14",
 };
 constexpr int kRounds = 8;
-// This share of the keys is overwritten between two rounds.
+// This share of the keys is overwritten in a round.
 constexpr double kOverwrittenShare = 0.08;
 constexpr int kPhaseLevelRatio = 10;
 constexpr int kPhaseLevel0Files = 4;
@@ -105,14 +105,19 @@ class Subject {
     Settle();
   }
 
-  // Performs the operations; returns the blocks that they read.
-  Json Round(const Workload& workload, uint64_t count, Answers* answers) {
+  // Performs the operations; returns the blocks that they read. Before each
+  // batch its part of the keys is overwritten: the number of runs, on which
+  // reads depend, changes with each flush, and not alike in all trees.
+  Json Round(const Workload& workload, uint64_t count, double overwritten_share,
+             Answers* answers) {
     rocksdb::SetPerfLevel(rocksdb::PerfLevel::kEnableCount);
     rocksdb::PerfContext& perf = *rocksdb::get_perf_context();
     perf.Reset();
     uint64_t wrong = 0;
     uint64_t gets = 0;
-    for (uint64_t done = 0; done < count; done += kBatch) {
+    const uint64_t batches = (count + kBatch - 1) / kBatch;
+    for (uint64_t i = 0; i < batches; ++i) {
+      Overwrite(overwritten_share / static_cast<double>(batches));
       for (Operation& operation : operations_.Batch(workload)) {
         if (has_urls_) operation.key = UrlOf(operation.key);
         gets += operation.kind != Operation::kPut;
@@ -132,9 +137,10 @@ class Subject {
     return result;
   }
 
-  void Overwrite() {
-    const auto count = static_cast<uint64_t>(
-        kOverwrittenShare * static_cast<double>(keys_.key_count));
+  void Overwrite(double share) {
+    const auto count =
+        static_cast<uint64_t>(share * static_cast<double>(keys_.key_count));
+    if (count == 0) return;
     for (uint64_t i = 0; i < count; ++i) {
       Put(NextSplitMix(&state_) % keys_.key_count);
     }
@@ -154,7 +160,7 @@ class Subject {
     std::vector<Json> rounds;
     RocksDbRefreshOptions refresh;
     refresh.progress = [&](const RocksDbRefreshReport& /*so_far*/) {
-      rounds.push_back(Round(workload, kOperations, answers));
+      rounds.push_back(Round(workload, kOperations, 0, answers));
       return true;
     };
     const auto start = std::chrono::steady_clock::now();
@@ -276,7 +282,7 @@ Json MeasurePhases(Run* run) {
   std::vector<uint64_t> sorted(keys.key_count);
   for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = SplitMix(i);
   std::sort(sorted.begin(), sorted.end());
-  const uint64_t operations = options.Or(options.gets, 2048, 20480);
+  const uint64_t operations = options.Or(options.gets, 2048, 16384);
   std::vector<std::string> filters = options.policies;
   if (filters.empty()) {
     filters.assign(std::begin(kPhaseFilters), std::end(kPhaseFilters));
@@ -297,12 +303,14 @@ Json MeasurePhases(Run* run) {
           Json refresh;
           std::vector<Json> rounds;
           for (int round = 0; round < kRounds; ++round) {
-            if (round == 1 || (round > 1 && !refreshes)) subject.Overwrite();
             if (round == 1 && refreshes) {
+              subject.Overwrite(kOverwrittenShare);
               refresh = subject.Refresh(workload, &run->answers);
             }
-            rounds.push_back(
-                subject.Round(workload, operations, &run->answers));
+            const bool overwrites = round > 0 && !refreshes;
+            rounds.push_back(subject.Round(workload, operations,
+                                           overwrites ? kOverwrittenShare : 0,
+                                           &run->answers));
             run->progress.Add(1);
           }
           const double rewritten =
