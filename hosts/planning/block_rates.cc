@@ -129,36 +129,12 @@ std::vector<BlockGroup> Merged(std::vector<BlockGroup> groups) {
   return merged;
 }
 
-}  // namespace
-
-std::vector<KeyGroup> ZipfKeys(double key_count, double zipf_exponent) {
-  if (zipf_exponent == 0) return {{key_count, 1 / key_count}};
-  constexpr double kSingleRanks = 16;
-  constexpr double kRatio = 1.15;
-  std::vector<KeyGroup> groups;
-  double sum = 0;
-  // `last` reaches key_count even where doubles are more than 1 apart.
-  for (double last = 0; last < key_count;) {
-    const double first = last + 1;
-    last = first <= kSingleRanks
-               ? first
-               : std::min(key_count, std::floor(first * kRatio));
-    const double mass = first <= kSingleRanks
-                            ? std::pow(first, -zipf_exponent)
-                            : ZipfMass(first, last, zipf_exponent);
-    const double count = last - first + 1;
-    groups.push_back({count, mass / count});
-    sum += mass;
-  }
-  for (KeyGroup& group : groups) group.asks /= sum;
-  return groups;
-}
-
-// Blocks are told apart by the most popular key that asks for them. The asks of
-// their other keys are a mean and a variance.
-std::vector<BlockGroup> BlockRates(const BlockKeys& blocks,
-                                   const std::vector<KeyGroup>& keys,
-                                   double missing_share) {
+// The rates of blocks whose keys are at random places. Blocks are told apart by
+// the most popular key that asks for them. The asks of their other keys are a
+// mean and a variance.
+std::vector<BlockGroup> RatesAtRandom(const BlockKeys& blocks,
+                                      const std::vector<KeyGroup>& keys,
+                                      double missing_share) {
   const std::vector<Askers> askers = AskersOf(blocks, keys, missing_share);
   const std::vector<Rest> rests = RestsOf(askers);
   const double own_keys = blocks.own_keys;
@@ -204,6 +180,70 @@ std::vector<BlockGroup> BlockRates(const BlockKeys& blocks,
     left *= 1 - any;
   }
   return Merged(std::move(groups));
+}
+
+// The rates of blocks whose keys are in ranges: older and absent keys ask for
+// the blocks of their own range.
+std::vector<BlockGroup> RatesOfRanges(const BlockKeys& blocks,
+                                      const Popularity& popularity,
+                                      double missing_share) {
+  double key_count = 0;
+  for (const KeyGroup& group : popularity.ranges) {
+    key_count += group.key_count * popularity.range_keys;
+  }
+  const double all_asks =
+      (1 - missing_share) * (blocks.block_count * blocks.own_keys / key_count +
+                             blocks.older_key_share) +
+      missing_share * blocks.absent_key_share;
+  if (!(all_asks > 0)) return {};
+  BlockKeys ranges;
+  ranges.block_count = blocks.block_count;
+  ranges.own_keys = std::max(1.0, blocks.spanned_keys / popularity.range_keys);
+  std::vector<BlockGroup> groups =
+      RatesAtRandom(ranges, popularity.ranges, /*missing_share=*/0);
+  double sum = 0;
+  for (const BlockGroup& group : groups) sum += group.block_count * group.asks;
+  for (BlockGroup& group : groups) group.asks *= all_asks / sum;
+  return groups;
+}
+
+}  // namespace
+
+std::vector<KeyGroup> ZipfKeys(double key_count, double zipf_exponent) {
+  if (zipf_exponent == 0) return {{key_count, 1 / key_count}};
+  constexpr double kSingleRanks = 16;
+  constexpr double kRatio = 1.15;
+  std::vector<KeyGroup> groups;
+  double sum = 0;
+  // `last` reaches key_count even where doubles are more than 1 apart.
+  for (double last = 0; last < key_count;) {
+    const double first = last + 1;
+    last = first <= kSingleRanks
+               ? first
+               : std::min(key_count, std::floor(first * kRatio));
+    const double mass = first <= kSingleRanks
+                            ? std::pow(first, -zipf_exponent)
+                            : ZipfMass(first, last, zipf_exponent);
+    const double count = last - first + 1;
+    groups.push_back({count, mass / count});
+    sum += mass;
+  }
+  for (KeyGroup& group : groups) group.asks /= sum;
+  return groups;
+}
+
+Popularity ZipfRanges(double key_count, double range_keys,
+                      double zipf_exponent) {
+  const double range_count = std::max(1.0, std::round(key_count / range_keys));
+  return {key_count / range_count, ZipfKeys(range_count, zipf_exponent)};
+}
+
+std::vector<BlockGroup> BlockRates(const BlockKeys& blocks,
+                                   const Popularity& popularity,
+                                   double missing_share) {
+  return popularity.range_keys > 1
+             ? RatesOfRanges(blocks, popularity, missing_share)
+             : RatesAtRandom(blocks, popularity.ranges, missing_share);
 }
 
 }  // namespace rowbloom::planning

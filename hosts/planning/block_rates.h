@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How often gets ask for the blocks of an SST, if the popularity of keys is a
-// power of their rank and keys are at random places.
+// How often gets ask for the blocks of an SST, if the popularity of keys, or of
+// ranges of keys, is a power of their rank, and they are at random places.
 
 #ifndef ROWBLOOM_PLANNING_BLOCK_RATES_H_
 #define ROWBLOOM_PLANNING_BLOCK_RATES_H_
@@ -10,14 +10,22 @@
 
 namespace rowbloom::planning {
 
-// Keys of about the same popularity.
+// Keys, or ranges of keys, of about the same popularity.
 struct KeyGroup {
   double key_count = 0;
-  double asks = 0;  // For each key, per get.
+  double asks = 0;  // For each of them, per get.
 };
 
 // All keys, the most popular first. Their asks add up to 1.
 std::vector<KeyGroup> ZipfKeys(double key_count, double zipf_exponent);
+
+// The popularity of all keys of a tree.
+struct Popularity {
+  double range_keys = 1;  // The keys side by side that are equally popular.
+  std::vector<KeyGroup> ranges;
+};
+Popularity ZipfRanges(double key_count, double range_keys,
+                      double zipf_exponent);
 
 // Blocks of the same size for which gets ask equally often.
 struct BlockGroup {
@@ -30,6 +38,8 @@ struct BlockKeys {
   double block_count = 0;
   // Each block has this many keys of its run. Gets of them ask for the block.
   double own_keys = 0;
+  // Between its first key and its last one the tree has this many.
+  double spanned_keys = 0;
   // Gets of a present key that is not in the run ask for a block with this
   // probability; and the gets of an absent key. A key that once was a false
   // positive is always one.
@@ -37,10 +47,10 @@ struct BlockKeys {
   double absent_key_share = 0;
 };
 
-// `keys` are ZipfKeys() of all keys in the tree. The absent keys have the same
-// popularity. Leaves out the blocks that no get asks for.
+// The absent keys have the same popularity as the present ones beside them.
+// Leaves out the blocks that no get asks for.
 std::vector<BlockGroup> BlockRates(const BlockKeys& blocks,
-                                   const std::vector<KeyGroup>& keys,
+                                   const Popularity& popularity,
                                    double missing_share);
 
 }  // namespace rowbloom::planning

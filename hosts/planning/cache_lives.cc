@@ -131,17 +131,20 @@ CacheOdds OddsOf(double asks, bool is_high_priority, const CacheLives& lives) {
 }
 
 CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
-                   double pool_share, const CacheLives& hint) {
+                   double pool_share, double scanned_bytes,
+                   const CacheLives& hint) {
   constexpr double kForever = std::numeric_limits<double>::infinity();
   if (!(cache_bytes > 0)) return {};
   std::vector<SizedGroup> groups = SizedGroupsOf(kinds);
   double all_bytes = 0;
-  double asked_bytes = 0;
+  double asked_bytes = scanned_bytes;
   for (const SizedGroup& group : groups) {
     all_bytes += group.bytes;
     asked_bytes += group.bytes * group.asks;
   }
-  if (all_bytes <= cache_bytes) return {kForever, kForever};
+  if (all_bytes <= cache_bytes && scanned_bytes == 0) {
+    return {kForever, kForever};
+  }
   // No block leaves before gets have asked for as many bytes as fit.
   const double shortest = cache_bytes / asked_bytes;
   const auto start = [&](double life) {
@@ -163,7 +166,9 @@ CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
                1;
       }));
     }
-    return UseOf(groups, lives.high).bytes / cache_bytes - 1;
+    const double bytes =
+        UseOf(groups, lives.high).bytes + scanned_bytes * lives.low;
+    return bytes / cache_bytes - 1;
   };
   double low_hint = start(hint.low);
   excess(RootOf(&low_hint, excess));

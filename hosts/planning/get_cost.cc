@@ -18,7 +18,6 @@ namespace {
 using planning::BlockKeys;
 using planning::CachedKind;
 using planning::CacheLives;
-using planning::KeyGroup;
 
 // 100% - block_size_deviation.
 constexpr double kFilterPartitionFill = 0.9;
@@ -36,6 +35,7 @@ absl::Status CheckRange(const char* name, double value, double least,
 absl::Status CheckGetOptions(const GetCostOptions& options) {
   constexpr double kMaxBytes = 1e9;
   constexpr double kMaxUs = 1e9;
+  constexpr double kMaxCount = 1e9;
   const struct {
     const char* name;
     double value;
@@ -51,6 +51,9 @@ absl::Status CheckGetOptions(const GetCostOptions& options) {
       {"missing_share", options.missing_share, 0, 1},
       {"zipf_exponent", options.zipf_exponent, 0,
        GetCostOptions::kMaxZipfExponent},
+      {"range_keys", options.range_keys, 1, kMaxCount},
+      {"scan_seeks", options.scan_seeks, 0, kMaxCount},
+      {"scan_data_reads", options.scan_data_reads, 0, kMaxCount},
       {"read_us", options.read_us, 0, kMaxUs},
       {"get_cpu_us", options.get_cpu_us, 0, kMaxUs},
       {"filter_cpu_us", options.filter_cpu_us, 0, kMaxUs},
@@ -101,8 +104,9 @@ double AllKeys(absl::Span<const TreeRun> runs) {
   return sum;
 }
 
-// The gets that ask a run for a key that it does not have.
+// The gets that ask a run, and those for a key that it does not have.
 struct RunAsks {
+  double own_share = 0;    // The run's keys, as a share of all keys.
   double older_share = 0;  // Keys of older runs, as a share of all keys.
   // How many of the gets of older and absent keys ask the run: all, unless
   // absent_asks says otherwise.
@@ -115,8 +119,10 @@ std::vector<RunAsks> AsksOfRuns(absl::Span<const TreeRun> runs,
   std::vector<RunAsks> asks(runs.size());
   double older = 0;
   for (size_t i = runs.size(); i-- > 0;) {
+    const auto own = static_cast<double>(runs[i].key_count);
+    asks[i].own_share = own / all;
     asks[i].older_share = older / all;
-    older += static_cast<double>(runs[i].key_count);
+    older += own;
     const double all_ask =
         missing_share + (1 - missing_share) * asks[i].older_share;
     if (runs[i].absent_asks.has_value() && all_ask > 0) {
@@ -231,7 +237,8 @@ class CacheModel {
              absl::Span<const FilterSetting> filters,
              const GetCostOptions& options)
       : options_(options),
-        keys_(planning::ZipfKeys(AllKeys(runs), options.zipf_exponent)) {
+        popularity_(planning::ZipfRanges(AllKeys(runs), options.range_keys,
+                                         options.zipf_exponent)) {
     const std::vector<RunAsks> asks = AsksOfRuns(runs, options.missing_share);
     for (size_t i = 0; i < runs.size(); ++i) {
       if (runs[i].key_count == 0) {
@@ -242,11 +249,12 @@ class CacheModel {
       const RunLayout layout = LayoutOf(static_cast<double>(runs[i].key_count),
                                         filters[i].bits_per_key, options);
       const double fpr = has_filter ? filters[i].fpr : 1;
-      AddKind(layout.data, asks[i], fpr, false);
-      AddKind(layout.filter, asks[i], 1, true);
-      AddKind(layout.index, asks[i], fpr, true);
-      AddKind(layout.short_filter, asks[i], 1, true);
-      AddKind(layout.short_index, asks[i], fpr, true);
+      const double seeks = options.scan_seeks;
+      AddKind(layout.data, asks[i], fpr, 0, false);
+      AddKind(layout.filter, asks[i], 1, 0, true);
+      AddKind(layout.index, asks[i], fpr, seeks, true);
+      AddKind(layout.short_filter, asks[i], 1, 0, true);
+      AddKind(layout.short_index, asks[i], fpr, seeks, true);
     }
   }
 
@@ -275,9 +283,9 @@ class CacheModel {
 
  private:
   // `fpr`: the probability that a get of a key that is not in the run asks for
-  // a block of this kind.
+  // a block of this kind. `seeks`: of scans that do, per get.
   void AddKind(const RunBlocks& blocks, const RunAsks& asks, double fpr,
-               bool is_high_priority) {
+               double seeks, bool is_high_priority) {
     CachedKind& kind = kinds_.emplace_back();
     if (blocks.block_count == 0) return;
     kind.block_bytes = blocks.block_bytes;
@@ -286,11 +294,21 @@ class CacheModel {
     BlockKeys keys;
     keys.block_count = blocks.block_count;
     keys.own_keys = blocks.keys;
+    keys.spanned_keys = blocks.keys / asks.own_share;
     const double other_share =
         blocks.key_share * std::min(1.0, fpr * asks.asking_share);
     keys.older_key_share = asks.older_share * other_share;
     keys.absent_key_share = other_share;
-    kind.groups = planning::BlockRates(keys, keys_, options_.missing_share);
+    kind.groups =
+        planning::BlockRates(keys, popularity_, options_.missing_share);
+    if (seeks == 0) return;
+    kind.scan_asks = seeks * blocks.key_share / blocks.block_count;
+    double not_asked = blocks.block_count;
+    for (planning::BlockGroup& group : kind.groups) {
+      group.asks += kind.scan_asks;
+      not_asked -= group.block_count;
+    }
+    if (not_asked > 0) kind.groups.push_back({not_asked, kind.scan_asks});
   }
 
   // True for filters and indexes that never leave memory.
@@ -325,7 +343,10 @@ class CacheModel {
     for (size_t i = 0; i < kinds_.size(); ++i) {
       if (!IsResident(i)) cached.push_back(kinds_[i]);
     }
-    return planning::LivesOf(cached, left, pool_share, hint);
+    const double scanned_bytes =
+        options_.scan_data_reads *
+        (options_.data_block_bytes + options_.block_overhead_bytes);
+    return planning::LivesOf(cached, left, pool_share, scanned_bytes, hint);
   }
 
   BlockUse UseOfKind(size_t index, const CacheLives& lives) const {
@@ -339,7 +360,7 @@ class CacheModel {
           IsResident(index)
               ? planning::CacheOdds{1, 0}
               : planning::OddsOf(group.asks, kind.is_high_priority, lives);
-      const double asks = group.block_count * group.asks;
+      const double asks = group.block_count * (group.asks - kind.scan_asks);
       use.asks += asks;
       use.reads += asks * odds.miss;
       cached += group.block_count * odds.hit;
@@ -353,7 +374,7 @@ class CacheModel {
   }
 
   const GetCostOptions& options_;
-  const std::vector<KeyGroup> keys_;
+  const planning::Popularity popularity_;
   // The kinds of a RunLayout, for each run in turn.
   static constexpr size_t kKindsOfRun = 5;
   std::vector<CachedKind> kinds_;

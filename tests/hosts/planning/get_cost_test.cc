@@ -353,11 +353,12 @@ class Simulation {
       run.index = KindOf(run.key_count, metadata_keys, index_key_bytes);
       runs_.push_back(run);
     }
-    key_of_rank_.resize(key_count_);
-    std::iota(key_of_rank_.begin(), key_of_rank_.end(), 0);
-    std::shuffle(key_of_rank_.begin(), key_of_rank_.end(), random_);
+    range_keys_ = static_cast<uint64_t>(options.range_keys);
+    range_of_rank_.resize(key_count_ / range_keys_);
+    std::iota(range_of_rank_.begin(), range_of_rank_.end(), 0);
+    std::shuffle(range_of_rank_.begin(), range_of_rank_.end(), random_);
     double sum = 0;
-    for (uint64_t rank = 1; rank <= key_count_; ++rank) {
+    for (size_t rank = 1; rank <= range_of_rank_.size(); ++rank) {
       sum += std::pow(rank, -options.zipf_exponent);
       popularity_.push_back(sum);
     }
@@ -365,11 +366,13 @@ class Simulation {
 
   // The mean of `get_count` gets after `warm_up` gets.
   Reads Count(int warm_up, int get_count) {
-    LruCache cache(options_.cache_bytes, options_.high_priority_share,
-                   block_count_);
-    for (int i = 0; i < warm_up; ++i) Get(&cache);
+    const int scans = warm_up + get_count;
+    LruCache cache(
+        options_.cache_bytes, options_.high_priority_share,
+        block_count_ + static_cast<size_t>(scans * options_.scan_data_reads));
+    for (int i = 0; i < warm_up; ++i) GetAndScan(&cache);
     reads_ = {};
-    for (int i = 0; i < get_count; ++i) Get(&cache);
+    for (int i = 0; i < get_count; ++i) GetAndScan(&cache);
     return {reads_.data / get_count, reads_.filter / get_count,
             reads_.index / get_count};
   }
@@ -405,21 +408,34 @@ class Simulation {
     }
   }
 
+  // The runs have every so many of the keys of a tree whose keys are popular in
+  // ranges, and else a part of the keys each.
+  bool HasKey(const Run& run, uint64_t key) const {
+    const uint64_t place =
+        range_keys_ == 1 ? key : testing::Random(key).Below(key_count_);
+    return place >= run.first_key && place < run.first_key + run.key_count;
+  }
+  uint64_t PlaceOf(const Run& run, uint64_t key, bool is_own,
+                   testing::Random* of_key) const {
+    if (range_keys_ > 1) return key % key_count_ * run.key_count / key_count_;
+    return is_own ? key - run.first_key : of_key->Below(run.key_count);
+  }
+
   void Get(LruCache* cache) {
     const bool is_absent = Fraction(random_()) < options_.missing_share;
     const double popularity = Fraction(random_()) * popularity_.back();
     const auto rank = static_cast<uint64_t>(
         std::upper_bound(popularity_.begin(), popularity_.end(), popularity) -
         popularity_.begin());
-    uint64_t key = key_of_rank_[std::min(rank, key_count_ - 1)];
+    uint64_t key = range_of_rank_[std::min(rank, range_of_rank_.size() - 1)] *
+                       range_keys_ +
+                   random_.Below(range_keys_);
     if (is_absent) key += key_count_;
     for (const Run& run : runs_) {
-      const bool is_own =
-          key >= run.first_key && key < run.first_key + run.key_count;
+      const bool is_own = !is_absent && HasKey(run, key);
       // A key is always at the same place of a run, a false positive or not.
       testing::Random of_key(key * 1000 + run.first_key);
-      const uint64_t place =
-          is_own ? key - run.first_key : of_key.Below(run.key_count);
+      const uint64_t place = PlaceOf(run, key, is_own, &of_key);
       if (run.filter.keys > 0) {
         Use(run.filter, place, true, cache, &reads_.filter);
       }
@@ -427,6 +443,21 @@ class Simulation {
       Use(run.index, place, true, cache, &reads_.index);
       Use(run.data, place, false, cache, &reads_.data);
       if (is_own) return;
+    }
+  }
+
+  void GetAndScan(LruCache* cache) {
+    Get(cache);
+    double not_counted = 0;
+    for (seeks_ += options_.scan_seeks; seeks_ >= 1; --seeks_) {
+      for (const Run& run : runs_) {
+        Use(run.index, random_.Below(run.key_count), true, cache, &not_counted);
+      }
+    }
+    for (scanned_ += options_.scan_data_reads; scanned_ >= 1; --scanned_) {
+      cache->Use(block_count_ + scanned_blocks_++,
+                 options_.data_block_bytes + options_.block_overhead_bytes,
+                 false);
     }
   }
 
@@ -439,7 +470,11 @@ class Simulation {
   uint64_t key_count_ = 0;
   size_t block_count_ = 0;
   std::vector<Run> runs_;
-  std::vector<uint64_t> key_of_rank_;
+  uint64_t range_keys_ = 1;
+  std::vector<uint64_t> range_of_rank_;
+  double seeks_ = 0;
+  double scanned_ = 0;
+  size_t scanned_blocks_ = 0;
   std::vector<double> popularity_;  // A sum up to each rank.
   Reads reads_;
 };
@@ -449,35 +484,73 @@ void ExpectNear(double model, double counted, const std::string& where) {
   EXPECT_NEAR(model, counted, std::max(0.005, 0.05 * counted)) << where;
 }
 
+const std::vector<TreeRun> kSimulatedRuns = {{180}, {1800}, {18000}, {180020}};
+const std::vector<FilterSetting> kBitsByRun = {
+    Setting(14, 0.0012), Setting(10, 0.0085), Setting(6, 0.06), Setting(0, 1)};
+const std::vector<FilterSetting> kSameBits(4, Setting(10, 0.0085));
+
+GetCostOptions SimulatedOptions() {
+  GetCostOptions options;
+  options.entry_bytes = 128;
+  options.data_block_bytes = 1024;
+  options.metadata_block_bytes = 512;
+  return options;
+}
+
+void ExpectAgreement(const std::vector<FilterSetting>& filters,
+                     const GetCostOptions& options) {
+  const auto cost = ExpectedGetCost(kSimulatedRuns, filters, options);
+  ASSERT_TRUE(cost.ok()) << cost.status();
+  const Simulation::Reads counted =
+      Simulation(kSimulatedRuns, filters, options).Count(60000, 60000);
+  const std::string where = absl::StrCat(
+      "zipf ", options.zipf_exponent, " of ", options.range_keys,
+      " keys, absent ", options.missing_share, ", pool ",
+      options.high_priority_share, ", cache ", options.cache_bytes, ", scans ",
+      options.scan_seeks, " and ", options.scan_data_reads);
+  ExpectNear(cost->data.reads, counted.data, where + ": data");
+  ExpectNear(cost->filter.reads, counted.filter, where + ": filter");
+  ExpectNear(cost->index.reads, counted.index, where + ": index");
+}
+
 TEST(GetCost, AgreesWithASimulatedCache) {
-  const std::vector<TreeRun> runs = {{180}, {1800}, {18000}, {180020}};
-  const std::vector<FilterSetting> same(runs.size(), Setting(10, 0.0085));
-  const std::vector<FilterSetting> by_run = {Setting(14, 0.0012),
-                                             Setting(10, 0.0085),
-                                             Setting(6, 0.06), Setting(0, 1)};
   for (const double exponent : {0.0, 0.9, 0.99}) {
     for (const double missing : {0.0, 0.5, 1.0}) {
       for (const double pool : {0.0, 0.5}) {
-        GetCostOptions options;
-        options.entry_bytes = 128;
-        options.data_block_bytes = 1024;
-        options.metadata_block_bytes = 512;
+        GetCostOptions options = SimulatedOptions();
         options.zipf_exponent = exponent;
         options.missing_share = missing;
         options.high_priority_share = pool;
         options.cache_bytes = (exponent == 0) == (pool == 0) ? 500000 : 2500000;
-        const auto& filters = missing == 0.5 ? by_run : same;
-        const auto cost = ExpectedGetCost(runs, filters, options);
-        ASSERT_TRUE(cost.ok()) << cost.status();
-        const Simulation::Reads counted =
-            Simulation(runs, filters, options).Count(60000, 60000);
-        const std::string where =
-            absl::StrCat("zipf ", exponent, ", absent ", missing, ", pool ",
-                         pool, ", cache ", options.cache_bytes);
-        ExpectNear(cost->data.reads, counted.data, where + ": data");
-        ExpectNear(cost->filter.reads, counted.filter, where + ": filter");
-        ExpectNear(cost->index.reads, counted.index, where + ": index");
+        ExpectAgreement(missing == 0.5 ? kBitsByRun : kSameBits, options);
       }
+    }
+  }
+}
+
+TEST(GetCost, AgreesWithASimulatedCacheOfPopularRanges) {
+  for (const double range_keys : {50, 1000, 10000}) {
+    for (const double missing : {0.0, 0.4}) {
+      GetCostOptions options = SimulatedOptions();
+      options.range_keys = range_keys;
+      options.zipf_exponent = 1.2;
+      options.missing_share = missing;
+      options.cache_bytes = 1000000;
+      ExpectAgreement(missing > 0 ? kBitsByRun : kSameBits, options);
+    }
+  }
+}
+
+TEST(GetCost, AgreesWithASimulatedCacheThatScansUse) {
+  for (const double exponent : {0.0, 0.9}) {
+    for (const double pool : {0.0, 0.5}) {
+      GetCostOptions options = SimulatedOptions();
+      options.zipf_exponent = exponent;
+      options.high_priority_share = pool;
+      options.scan_seeks = 0.4;
+      options.scan_data_reads = 1.2;
+      options.cache_bytes = 1500000;
+      ExpectAgreement(kSameBits, options);
     }
   }
 }

@@ -28,8 +28,8 @@
 // and T follows from the capacity: the expected size of all cached blocks is
 // the size of the cache. RocksDB's LRUCache has two lives, of its high-priority
 // pool and of the rest (docs/memory_budget.md has the equations). How often a
-// block is asked for follows from the popularity of its keys, 1 / rank^e, at
-// random places in the tree.
+// block is asked for follows from the popularity of its keys, 1 / rank^e, or of
+// ranges of keys, at random places in the tree.
 //
 // Arithmetic only: no I/O, no clock, no randomness; PlanTotalMemory() takes
 // 10 ms, for popular keys up to half a second. Microseconds are "us", sizes are
@@ -104,6 +104,14 @@ struct GetCostOptions {
   // keys are asked for equally often. 0 to kMaxZipfExponent.
   double zipf_exponent = 0;
   static constexpr double kMaxZipfExponent = 4;
+  // Keys side by side that are equally popular: ranges of that many have the
+  // ranks. 1: popular keys are anywhere, each on its own.
+  double range_keys = 1;
+  // Scans that put their blocks into the cache, for each get. A seek asks for
+  // an index partition in each run; the data blocks that it reads are asked for
+  // once. Reads of scans are not counted.
+  double scan_seeks = 0;
+  double scan_data_reads = 0;
 
   // Read of one block from the device.
   double read_us = 100;
