@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -143,99 +144,163 @@ bool CountsFlushedBlocks(const rdb::BlockBasedTableOptions& table) {
          rdb::BlockBasedTableOptions::PrepopulateBlockCache::kDisable;
 }
 
-// Sets zipf_exponent and cache_bytes so that the model expects the reads that
-// were counted with the live filters. Gets have the whole cache and the skew of
-// `plan`, or what `plan` found, if these explain them. Else the skew does. If
-// even keys that are all asked for alike would read less in `cache_bytes`,
-// scans and other databases have a part of the cache, and gets have the rest.
-void FitGets(const rdb::BlockBasedTableOptions& table,
-             const LiveTree::View& view, const FilterCost& cost,
-             const TreePlan& plan, uint64_t cache_bytes, GetCostOptions* get) {
-  const GetRates& rates = *view.gets;
-  std::vector<FilterSetting> filters;
-  for (const auto& bits : view.run_bits) filters.push_back(MeanOf(bits, cost));
-  const double filter_reads =
-      std::max(0.0, rates.filter_reads -
-                        NewFilterBlocks(rates, get->metadata_block_bytes));
-  const double scan_asks =
-      ScanAsks(rates, view.live.runs.size(), get->data_block_bytes);
-  // Reads of a get, by the model and counted. Both have the counted asks of
-  // filters, which depend on how many runs the tree had when gets asked. Where
-  // scans ask for many data blocks, or more blocks enter the cache than gets
-  // ask for, these tell nothing of gets. Scans may keep their blocks out of the
-  // cache.
-  constexpr double kMostOtherAsks = 0.3;
-  const auto reads = [&] {
-    const absl::StatusOr<GetCost> model =
-        ExpectedGetCost(view.live.runs, filters, *get);
-    if (!model.ok()) return std::pair(0.0, 0.0);
-    const double filter_part =
-        rates.filter_asks * (1 - model->filter.hit_rate());
-    const double others = kMostOtherAsks * model->data.asks;
-    const bool are_of_gets = !CountsFlushedBlocks(table) &&
-                             scan_asks <= others &&
-                             rates.data_reads <= model->data.asks + others;
-    if (!are_of_gets && rates.filter_asks > 0) {
-      return std::pair(filter_part, filter_reads);
+// Reads of a get, by the model and counted.
+struct GetReads {
+  double expected = 0;
+  double counted = 0;
+  double expected_of_filters = 0;
+  double counted_of_filters = 0;
+  double tolerance = 0;
+
+  bool AreExplained() const {
+    return std::abs(expected - counted) <= tolerance &&
+           std::abs(expected_of_filters - counted_of_filters) <= tolerance;
+  }
+};
+
+// Compares the reads that the model expects with the live filters to what gets
+// have counted.
+class GetModel {
+ public:
+  GetModel(const rdb::BlockBasedTableOptions& table, const LiveTree::View& view,
+           const FilterCost& cost, const GetCostOptions& get)
+      : view_(view),
+        rates_(*view.gets),
+        counts_flushed_blocks_(CountsFlushedBlocks(table)),
+        scan_asks_(
+            ScanAsks(rates_, view.live.runs.size(), get.data_block_bytes)),
+        counted_of_filters_(std::max(
+            0.0, rates_.filter_reads -
+                     NewFilterBlocks(rates_, get.metadata_block_bytes))) {
+    for (const auto& bits : view.run_bits) {
+      filters_.push_back(MeanOf(bits, cost));
     }
-    const double miss_share = 1 - model->data.hit_rate();
-    const double asks = std::min(model->data.asks, rates.data_asks);
+  }
+
+  // Both have the counted asks of filters, which depend on how many runs the
+  // tree had when gets asked. Sets scan_seeks and scan_data_reads: where scans
+  // ask for many data blocks, or more blocks enter the cache than gets ask for,
+  // those that the model does not expect of gets are of others, and tell
+  // nothing of gets.
+  GetReads ReadsOf(GetCostOptions* get) const {
+    constexpr double kMostOtherAsks = 0.3;
+    get->scan_seeks = 0;
+    get->scan_data_reads = 0;
+    GetCost model = CostOf(*get);
+    const double others = kMostOtherAsks * model.data.asks;
+    const bool are_of_gets = !counts_flushed_blocks_ && scan_asks_ <= others &&
+                             rates_.data_reads <= model.data.asks + others;
+    if (!are_of_gets) {
+      get->scan_data_reads =
+          std::max(0.0, rates_.data_reads - model.data.reads);
+      if (scan_asks_ > 0) {
+        get->scan_seeks =
+            rates_.seeks * std::min(1.0, get->scan_data_reads / scan_asks_);
+      }
+      model = CostOf(*get);
+    }
+    constexpr double kFewReads = 0.02;
+    constexpr double kFewOfAll = 0.05;
+    GetReads reads;
+    reads.tolerance =
+        kFewReads + kFewOfAll * (rates_.filter_reads + rates_.data_reads);
+    reads.expected_of_filters =
+        rates_.filter_asks * (1 - model.filter.hit_rate());
+    reads.counted_of_filters = counted_of_filters_;
+    reads.expected = reads.expected_of_filters;
+    reads.counted = reads.counted_of_filters;
+    if (!are_of_gets) return reads;
+    const double miss_share = 1 - model.data.hit_rate();
+    const double asks = std::min(model.data.asks, rates_.data_asks);
     const double all_asks =
-        std::min(model->data.asks + scan_asks, rates.data_asks);
-    const double counted = filter_reads + std::min(rates.data_reads, all_asks);
-    return std::pair(std::clamp(counted, filter_part + asks * miss_share,
-                                filter_part + all_asks * miss_share),
-                     counted);
-  };
-  constexpr double kExplainedReads = 0.02;
-  constexpr double kExplainedPart = 0.05;
-  const auto set = [&](double zipf_exponent, double share) {
+        std::min(model.data.asks + scan_asks_, rates_.data_asks);
+    reads.counted += std::min(rates_.data_reads, all_asks);
+    reads.expected =
+        std::clamp(reads.counted, reads.expected_of_filters + asks * miss_share,
+                   reads.expected_of_filters + all_asks * miss_share);
+    return reads;
+  }
+
+ private:
+  GetCost CostOf(const GetCostOptions& get) const {
+    return ExpectedGetCost(view_.live.runs, filters_, get).value_or(GetCost());
+  }
+
+  const LiveTree::View& view_;
+  const GetRates& rates_;
+  const bool counts_flushed_blocks_;
+  const double scan_asks_;
+  const double counted_of_filters_;
+  std::vector<FilterSetting> filters_;
+};
+
+// Sets the popularity of keys, cache_bytes and what scans read so that the
+// model expects the reads that were counted with the live filters. Gets have
+// the whole cache and the popularity of `plan`, or what `plan` found, if these
+// explain them. Else the skew does; keys that are popular in ranges make gets
+// read few filters and much data. If even keys that are all asked for alike
+// would read less, other databases have a part of the cache, and gets have the
+// rest.
+void FitGets(const GetModel& model, const TreePlan& plan, uint64_t cache_bytes,
+             GetCostOptions* get) {
+  const auto reads_of = [&](double range_keys, double zipf_exponent,
+                            double share) {
+    get->range_keys = range_keys;
     get->zipf_exponent = zipf_exponent;
     get->cache_bytes =
         static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
+    return model.ReadsOf(get);
   };
-  const auto explains = [&](double zipf_exponent, double share) {
-    set(zipf_exponent, share);
-    const auto [expected, counted] = reads();
-    return std::abs(expected - counted) <=
-           kExplainedReads + kExplainedPart * counted;
-  };
-  if (explains(plan.zipf_exponent, 1) ||
-      (plan.cache_share < 1 &&
-       explains(plan.zipf_exponent, plan.cache_share))) {
-    return;
-  }
-  constexpr int kHalvings = 8;
-  // Sets a value within the range to where the model's reads, which fall with
-  // it, are the counted ones.
-  const auto fit = [&](double low, double high, const auto& set_value) {
-    for (int i = 0; i < kHalvings; ++i) {
-      const double middle = (low + high) / 2;
-      set_value(middle);
-      const auto [expected, counted] = reads();
-      (expected > counted ? low : high) = middle;
+  for (const double share : {1.0, plan.cache_share}) {
+    if (reads_of(plan.range_keys, plan.zipf_exponent, share).AreExplained()) {
+      return;
     }
+  }
+  // Returns the value within the range where the model's reads, which fall with
+  // it, are the counted ones.
+  const auto fit = [](double low, double high, const auto& reads_with) {
+    constexpr int kHalvings = 8;
+    double middle = (low + high) / 2;
+    for (int i = 0; i < kHalvings; ++i) {
+      const GetReads reads = reads_with(middle);
+      (reads.expected > reads.counted ? low : high) = middle;
+      middle = (low + high) / 2;
+    }
+    return middle;
   };
-  set(0, 1);
-  const auto [most, counted] = reads();
-  if (most > counted) {
-    constexpr double kMostSkew = 1.3;
-    fit(0, kMostSkew, [&](double skew) { set(skew, 1); });
-  } else {
+  const GetReads most = reads_of(1, 0, 1);
+  if (most.expected <= most.counted) {
     // Many databases may share the cache.
     constexpr double kLeastShare = 0.005;
-    fit(kLeastShare, 1, [&](double share) { set(0, share); });
+    reads_of(1, 0, fit(kLeastShare, 1, [&](double share) {
+               return reads_of(1, 0, share);
+             }));
+    return;
   }
-}
-
-const TotalMemoryPlan& NearestPlan(const std::vector<TotalMemoryPlan>& sweep,
-                                   double bits_per_key) {
-  return *std::min_element(
-      sweep.begin(), sweep.end(),
-      [bits_per_key](const TotalMemoryPlan& a, const TotalMemoryPlan& b) {
-        return std::abs(a.filters.bits_per_key - bits_per_key) <
-               std::abs(b.filters.bits_per_key - bits_per_key);
-      });
+  // Single keys, some data blocks, some filter partitions: one range may have
+  // nearly all gets.
+  struct Range {
+    double keys;
+    double most_skew;
+  };
+  constexpr Range kRanges[] = {{1, 1.3}, {256, 2}, {16384, 4}};
+  double best_range = 1;
+  double best_skew = 0;
+  double least_error = std::numeric_limits<double>::infinity();
+  for (const Range& range : kRanges) {
+    const double skew = fit(0, range.most_skew, [&](double zipf_exponent) {
+      return reads_of(range.keys, zipf_exponent, 1);
+    });
+    const GetReads reads = reads_of(range.keys, skew, 1);
+    const double error =
+        std::abs(reads.expected - reads.counted) +
+        std::abs(reads.expected_of_filters - reads.counted_of_filters);
+    if (error >= least_error) continue;
+    least_error = error;
+    best_range = range.keys;
+    best_skew = skew;
+  }
+  reads_of(best_range, best_skew, 1);
 }
 
 void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
@@ -243,16 +308,18 @@ void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
              const TotalMemoryPlan& now) {
   if (context.info_log == nullptr) return;
   const GetRates gets = plan.gets.value_or(GetRates());
-  rdb::Log(rdb::InfoLogLevel::INFO_LEVEL, context.info_log,
-           "[%s] rowbloom plans filters of %.2f bits per key (%s), before "
-           "%.2f: %.3f reads a get expected, before %.3f; %.0f keys, %.1f%% of "
-           "gets absent, Zipf %.2f, %.0f%% of the cache; counted for a get: "
-           "%.2f filter blocks, %.3f read; %.3f data blocks read",
-           context.column_family_name.c_str(), plan.bits_per_key,
-           plan.mode == BudgetMode::kFixed ? "the same everywhere" : "by run",
-           bits_before, now.cost.reads(), before.cost.reads(), plan.key_count,
-           100 * plan.missing_share, plan.zipf_exponent, 100 * plan.cache_share,
-           gets.filter_asks, gets.filter_reads, gets.data_reads);
+  rdb::Log(
+      rdb::InfoLogLevel::INFO_LEVEL, context.info_log,
+      "[%s] rowbloom plans filters of %.2f bits per key (%s), before %.2f: "
+      "%.3f reads a get expected, before %.3f; %.0f keys, %.1f%% of gets "
+      "absent, Zipf %.2f of ranges of %.0f keys, %.0f%% of the cache; "
+      "counted for a get: %.2f filter blocks, %.3f read; %.3f data blocks read",
+      context.column_family_name.c_str(), plan.bits_per_key,
+      plan.mode == BudgetMode::kFixed ? "the same everywhere" : "by run",
+      bits_before, now.cost.reads(), before.cost.reads(), plan.key_count,
+      100 * plan.missing_share, plan.zipf_exponent, plan.range_keys,
+      100 * plan.cache_share, gets.filter_asks, gets.filter_reads,
+      gets.data_reads);
 }
 
 // Plans for the gets that `view` has counted, if auto_bits asks for that, with
@@ -275,7 +342,8 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
     total.step_bits = kAutoStepBits;
     total.get.high_priority_share = HighPriorityShare(context.table_options);
     if (view.gets.has_value()) {
-      FitGets(context.table_options, view, cost, *plan, all_bytes, &total.get);
+      FitGets(GetModel(context.table_options, view, cost, total.get), *plan,
+              all_bytes, &total.get);
     }
     // Where all gets are absent today, the last bits save few reads; once keys
     // are found, they would push data out of the cache until compactions have
@@ -293,22 +361,40 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   const double bits_before =
       had_plan ? plan->bits_per_key
                : 8 * static_cast<double>(view.live.filter_bytes) / keys;
-  const TotalMemoryPlan& before = NearestPlan(*sweep, bits_before);
-  const TotalMemoryPlan* now = &CheapestPlan(*sweep);
-  if (options.auto_bits && had_plan &&
-      now->cost.total_us > kClearGain * before.cost.total_us) {
-    now = &before;
+  const auto plan_of = [&](double bits_per_key) {
+    return PlanFilterMemory(cost, view.live.runs, total,
+                            FilterMemory::BitsPerKey(bits_per_key));
+  };
+  TotalMemoryPlan now = CheapestPlan(*sweep);
+  const TotalMemoryPlan before = plan_of(bits_before).value_or(now);
+  if (options.auto_bits) {
+    const double middle = now.filters.bits_per_key;
+    const double half_step = total.step_bits / 2;
+    for (const double bits_per_key : {middle - half_step, middle + half_step}) {
+      const absl::StatusOr<TotalMemoryPlan> beside = plan_of(bits_per_key);
+      if (beside.ok() && beside->cost.total_us < now.cost.total_us) {
+        now = *beside;
+      }
+    }
+    if (had_plan && now.cost.total_us > kClearGain * before.cost.total_us) {
+      // A plan spends a little less than it may.
+      now = before;
+      now.filters.bits_per_key = bits_before;
+    }
   }
   *plan = {keys,
            cache_bytes,
-           now->filters.bits_per_key,
-           now->mode,
+           now.filters.bits_per_key,
+           now.mode,
            budget.missing_share,
            total.get.zipf_exponent,
+           total.get.range_keys,
            static_cast<double>(total.get.cache_bytes) / cache_bytes,
            options.auto_bits ? view.gets : std::nullopt,
-           now->cost.reads()};
-  if (now != &before) LogPlan(context, *plan, bits_before, before, *now);
+           now.cost.reads()};
+  if (now.filters.bits_per_key != bits_before) {
+    LogPlan(context, *plan, bits_before, before, now);
+  }
 }
 
 }  // namespace

@@ -56,7 +56,8 @@ struct TreePlan {
   BudgetMode mode = BudgetMode::kBalanced;
   double missing_share = 0.5;
   double zipf_exponent = 0;
-  // The part of the cache that gets have, beside scans and other databases.
+  double range_keys = 1;  // Popular side by side.
+  // The part of the cache that gets have, beside other databases.
   double cache_share = 1;
   std::optional<GetRates> gets;  // Unset: not counted.
   double reads = 0;              // A get's, as expected; 0: not planned.

@@ -213,7 +213,7 @@ std::optional<RocksDbBitsPlan> PlanOf(
   return RocksDbBitsPlan{plan->bits_per_key,  plan->mode == BudgetMode::kFixed,
                          plan->reads,         plan->gets.has_value(),
                          plan->missing_share, plan->zipf_exponent,
-                         plan->cache_share};
+                         plan->range_keys,    plan->cache_share};
 }
 
 double BitsPerKey(uint64_t bytes, uint64_t keys) {

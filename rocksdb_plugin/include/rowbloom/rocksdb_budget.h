@@ -97,8 +97,9 @@ struct RocksDbBitsPlan {
   double reads_per_get = 0;    // Data and filter blocks, as expected.
   bool has_counts = false;     // False: gets are assumed, not counted.
   double missing_share = 0.5;  // A get that a memtable answers does not count.
-  double zipf_exponent = 0;    // Popularity of keys; 0: all alike.
-  double cache_share = 1;      // Scans and other databases take the rest.
+  double zipf_exponent = 0;    // Popularity of ranges of keys; 0: all alike.
+  double range_keys = 1;       // Keys of a range, side by side.
+  double cache_share = 1;      // Other databases take the rest.
 };
 
 struct RocksDbBudgetReport {

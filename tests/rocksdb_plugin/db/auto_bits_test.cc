@@ -71,6 +71,7 @@ class AskedDb : public BudgetDb {
     for (int i = 0; i < gets; ++i) {
       const uint64_t number = 2 * (random_() % asked_keys);
       std::string value;
+      for (int scan = 0; scan < scans_of_get_; ++scan) Scan();
       if (is_absent(random_)) {
         ASSERT_TRUE(get()->Get({}, Key(number + 1), &value).IsNotFound());
       } else {
@@ -78,9 +79,17 @@ class AskedDb : public BudgetDb {
       }
     }
   }
+  void ScanBetweenGets(int scans_of_get) { scans_of_get_ = scans_of_get; }
   double Bits() { return Measure().bits_per_key; }
 
  private:
+  void Scan() {
+    constexpr int kEntries = 20;
+    const std::unique_ptr<rdb::Iterator> it(get()->NewIterator({}));
+    it->Seek(Key(2 * (random_() % kKeys)));
+    for (int i = 0; i < kEntries && it->Valid(); ++i) it->Next();
+    ASSERT_TRUE(it->status().ok());
+  }
   void WriteSsts(const std::vector<uint64_t>& numbers) {
     constexpr size_t kFlushKeys = 2000;
     for (size_t i = 0; i < numbers.size(); i += kFlushKeys) {
@@ -91,6 +100,7 @@ class AskedDb : public BudgetDb {
   }
 
   std::mt19937_64 random_{20261126};
+  int scans_of_get_ = 0;
 };
 
 class DbAutoBits : public ::testing::TestWithParam<const char*> {
@@ -164,6 +174,7 @@ TEST_P(DbAutoBits, SeeThatGetsReadFewDataBlocks) {
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_TRUE(report->plan.has_value());
   EXPECT_GT(report->plan->zipf_exponent, 0.8);
+  EXPECT_GT(report->plan->range_keys, 1) << "the keys are side by side";
   EXPECT_LT(report->plan->reads_per_get, 0.3);
 }
 
@@ -189,6 +200,24 @@ TEST_P(DbAutoBits, ABurstWithoutWritesDoesNotSwingThem) {
   db_.Write({4});
   db_.Live(1);
   EXPECT_NEAR(db_.Bits(), before, 2.5);
+}
+
+// They take room from the data that gets read, but no database takes a part of
+// the cache.
+TEST_P(DbAutoBits, ScansAreNotTakenForAnotherDatabase) {
+  Open();
+  db_.Fill();
+  db_.Live(0.5);
+  const double before = db_.Bits();
+  db_.ScanBetweenGets(2);
+  db_.Live(0.5);
+  EXPECT_NEAR(db_.Bits(), before, 2.5);
+  const auto report =
+      ReportRocksDbBudget(db_.get(), db_.get()->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(report->plan.has_value());
+  EXPECT_EQ(report->plan->zipf_exponent, 0);
+  EXPECT_GT(report->plan->cache_share, 0.8);
 }
 
 // Filters in the table readers take no room from the data.
