@@ -278,7 +278,8 @@ void FitGets(const GetModel& model, const TreePlan& plan, uint64_t cache_bytes,
     return;
   }
   // Single keys, some data blocks, some filter partitions: one range may have
-  // nearly all gets.
+  // nearly all gets. Reads of filters alone do not tell these apart.
+  constexpr double kSameReads = 0.005;
   struct Range {
     double keys;
     double most_skew;
@@ -295,7 +296,7 @@ void FitGets(const GetModel& model, const TreePlan& plan, uint64_t cache_bytes,
     const double error =
         std::abs(reads.expected - reads.counted) +
         std::abs(reads.expected_of_filters - reads.counted_of_filters);
-    if (error >= least_error) continue;
+    if (error > least_error - kSameReads) continue;
     least_error = error;
     best_range = range.keys;
     best_skew = skew;

@@ -47,6 +47,13 @@ class ReportedTree {
     tree_->SetFiles(tree_->changes(), files, std::chrono::milliseconds(0));
   }
 
+  // Its gets have counted this since it was opened.
+  void ObserveGets(const plugin::GetCounts& counts) {
+    tree_->ObserveGets({});
+    tree_->ObserveGets(counts);
+  }
+
+  std::shared_ptr<const plugin::LiveTree> get() const { return tree_; }
   BuildingContext In(const BuildingContext& context) const {
     return context.Of(logger_.get());
   }

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "gtest/gtest.h"
+#include "rocksdb/cache.h"
+#include "rocksdb/table.h"
 #include "rocksdb_plugin/building_context.h"
 #include "rocksdb_plugin/reported_tree.h"
 #include "rowbloom/get_cost.h"
@@ -182,6 +184,132 @@ TEST_F(TreeBudgetTest, TotalMemoryStaysWithinBudgetBytesBetweenPlans) {
     EXPECT_LE(bytes, kBudgetBytes + 1);
     EXPECT_GT(bytes, 0.9 * kBudgetBytes);
   }
+}
+
+// Tests that auto_bits finds what the gets do from what they counted, which
+// here is what the model expects of them.
+class AutoBitsTest : public ::testing::Test {
+ protected:
+  static constexpr double kGets = 1e6;
+
+  AutoBitsTest() {
+    table_.cache_index_and_filter_blocks = true;
+    table_.partition_filters = true;
+    table_.block_cache = rdb::NewLRUCache(0, /*num_shard_bits=*/0,
+                                          /*strict_capacity_limit=*/false,
+                                          /*high_pri_pool_ratio=*/0.5);
+    SetCapacity(20'000'000);
+    gets_.entry_bytes =
+        ReportedTree::kRawKeyBytes + ReportedTree::kRawValueBytes + 3;
+    gets_.key_bytes = ReportedTree::kRawKeyBytes - 8;
+    gets_.missing_share = 0.3;
+  }
+
+  void SetCapacity(size_t bytes) {
+    table_.block_cache->SetCapacity(bytes);
+    gets_.cache_bytes = static_cast<uint64_t>(SharedCacheBytes(table_));
+  }
+
+  // Per get.
+  struct Others {
+    double seeks = 0;
+    double scanned_bytes = 0;
+    double data_reads = 0;
+  };
+
+  TreePlan PlanOf(const Others& others) {
+    const FilterSetting filter = Compact().ForBits(kBits);
+    const auto cost = ExpectedGetCost(
+        runs_, std::vector<FilterSetting>(runs_.size(), filter), gets_);
+    EXPECT_TRUE(cost.ok()) << cost.status();
+    const auto count = [](double of_get) {
+      return static_cast<uint64_t>(kGets * of_get);
+    };
+    GetCounts counts;
+    counts.gets = count(1);
+    counts.found = count(1 - gets_.missing_share);
+    counts.filter_asks = count(cost->filter.asks);
+    counts.filter_reads = count(cost->filter.reads);
+    counts.data_asks = count(cost->data.asks + others.data_reads + 1);
+    counts.data_reads = count(cost->data.reads + others.data_reads);
+    counts.seeks = count(others.seeks);
+    counts.scanned_bytes = count(others.scanned_bytes);
+    ReportedTree tree(runs_);
+    tree.ObserveGets(counts);
+    RocksDbBudgetOptions of_tree;
+    of_tree.auto_bits = true;
+    TreeBudget budget;
+    EXPECT_TRUE(
+        budget
+            .ShareOf(
+                tree.In(BuildingContext::Compaction(3).With(&table_)).get(),
+                Compact(), of_tree, Balanced())
+            .ok());
+    return budget.PlanOf(tree.get()).value_or(TreePlan());
+  }
+
+  const std::vector<TreeRun> runs_ = {{10000}, {100000}, {1000000}};
+  rdb::BlockBasedTableOptions table_;
+  GetCostOptions gets_;
+};
+
+TEST_F(AutoBitsTest, FindThatAllKeysAreAlike) {
+  const TreePlan plan = PlanOf({});
+  EXPECT_EQ(plan.zipf_exponent, 0);
+  EXPECT_EQ(plan.cache_share, 1);
+}
+
+TEST_F(AutoBitsTest, FindThePopularityOfKeys) {
+  gets_.zipf_exponent = 0.9;
+  const TreePlan plan = PlanOf({});
+  EXPECT_NEAR(plan.zipf_exponent, 0.9, 0.05);
+  EXPECT_EQ(plan.range_keys, 1);
+  EXPECT_EQ(plan.cache_share, 1);
+}
+
+TEST_F(AutoBitsTest, FindPopularRanges) {
+  for (const double range_keys : {256, 16384}) {
+    SetCapacity(range_keys < 1000 ? 20'000'000 : 1'000'000);
+    gets_.range_keys = range_keys;
+    gets_.zipf_exponent = 1.5;
+    const TreePlan plan = PlanOf({});
+    EXPECT_EQ(plan.range_keys, range_keys);
+    EXPECT_NEAR(plan.zipf_exponent, 1.5, 0.1);
+    EXPECT_EQ(plan.cache_share, 1);
+  }
+}
+
+TEST_F(AutoBitsTest, FindThatOtherDatabasesShareTheCache) {
+  gets_.cache_bytes /= 10;
+  const TreePlan plan = PlanOf({});
+  EXPECT_EQ(plan.zipf_exponent, 0);
+  EXPECT_NEAR(plan.cache_share, 0.1, 0.03);
+}
+
+// Scans ask for a data block in each of three runs, and for one more.
+TEST_F(AutoBitsTest, FindThatScansFillTheCache) {
+  SetCapacity(6'000'000);
+  gets_.scan_seeks = 0.5;
+  gets_.scan_data_reads = 2;
+  const TreePlan plan = PlanOf({0.5, 2048, 2});
+  EXPECT_EQ(plan.zipf_exponent, 0);
+  EXPECT_EQ(plan.cache_share, 1);
+}
+
+TEST_F(AutoBitsTest, FindThatScansFillNoCache) {
+  SetCapacity(6'000'000);
+  const TreePlan plan = PlanOf({0.5, 2048, 0});
+  EXPECT_EQ(plan.zipf_exponent, 0);
+  EXPECT_EQ(plan.cache_share, 1);
+}
+
+// All filters fit into the cache, and flushes put data blocks into it that gets
+// did not ask for.
+TEST_F(AutoBitsTest, LearnFromFiltersAloneIfFlushesPrepopulateTheCache) {
+  table_.prepopulate_block_cache =
+      rdb::BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly;
+  gets_.zipf_exponent = 0.9;
+  EXPECT_EQ(PlanOf({}).zipf_exponent, 0);
 }
 
 }  // namespace
