@@ -594,7 +594,8 @@ def reads_phases(result):
            "the workload changes and the database lives, in a cache of "
            + ", ".join(shares) + " of the data. The last half of a phase's "
            "rounds; in brackets the first round, with the filters of the phase "
-           "before. Between rounds keys are overwritten, and a phase rewrites "
+           "before. Keys are overwritten before each 2,048 operations but "
+           "those of the first round, and a phase rewrites "
            "the data {:.1f} to {:.1f} times. The last rows are those of "
            "`..._auto` beside the fewest of any filter whose bits are "
            "fixed.".format(min(map(rewritten, compacted)),
