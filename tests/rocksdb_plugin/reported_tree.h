@@ -47,6 +47,18 @@ class ReportedTree {
     tree_->SetFiles(tree_->changes(), files, std::chrono::milliseconds(0));
   }
 
+  // Half the keys of each run are in an SST without a filter.
+  void SetHalfFilteredRuns(const std::vector<TreeRun>& runs, uint64_t bits) {
+    plugin::LiveFiles files;
+    for (size_t i = 0; i < runs.size(); ++i) {
+      const int level = static_cast<int>(i) + 1;
+      const uint64_t half = runs[i].key_count / 2;
+      files[++last_number_] = FileOf(level, half, bits);
+      files[++last_number_] = FileOf(level, half, 0);
+    }
+    tree_->SetFiles(tree_->changes(), files, std::chrono::milliseconds(0));
+  }
+
   // Its gets have counted this since it was opened.
   void ObserveGets(const plugin::GetCounts& counts) {
     tree_->ObserveGets({});

@@ -3,6 +3,7 @@
 #include "budget/tree_budget.h"
 
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -218,7 +219,10 @@ class AutoBitsTest : public ::testing::Test {
   };
 
   TreePlan PlanOf(const Others& others) {
-    const FilterSetting filter = Compact().ForBits(kBits);
+    return PlanOf(others, Compact().ForBits(kBits), ReportedTree(runs_));
+  }
+  TreePlan PlanOf(const Others& others, const FilterSetting& filter,
+                  ReportedTree tree) {
     const auto cost = ExpectedGetCost(
         runs_, std::vector<FilterSetting>(runs_.size(), filter), gets_);
     EXPECT_TRUE(cost.ok()) << cost.status();
@@ -234,7 +238,6 @@ class AutoBitsTest : public ::testing::Test {
     counts.data_reads = count(cost->data.reads + others.data_reads);
     counts.seeks = count(others.seeks);
     counts.scanned_bytes = count(others.scanned_bytes);
-    ReportedTree tree(runs_);
     tree.ObserveGets(counts);
     RocksDbBudgetOptions of_tree;
     of_tree.auto_bits = true;
@@ -277,6 +280,21 @@ TEST_F(AutoBitsTest, FindPopularRanges) {
     EXPECT_NEAR(plan.zipf_exponent, 1.5, 0.1);
     EXPECT_EQ(plan.cache_share, 1);
   }
+}
+
+// As while compactions replace the filters of an earlier plan: half the gets
+// read data in vain, which as many bits everywhere would save.
+TEST_F(AutoBitsTest, KnowThatFiltersOfARunDiffer) {
+  gets_.zipf_exponent = 0.9;
+  FilterSetting mean = Compact().ForBits(2 * kBits);
+  mean.bits_per_key /= 2;
+  mean.fpr = (1 + mean.fpr) / 2;
+  ReportedTree tree({});
+  tree.SetHalfFilteredRuns(runs_, 2 * kBits);
+  const TreePlan plan = PlanOf({}, mean, std::move(tree));
+  EXPECT_NEAR(plan.zipf_exponent, 0.9, 0.05);
+  EXPECT_EQ(plan.range_keys, 1);
+  EXPECT_EQ(plan.cache_share, 1);
 }
 
 TEST_F(AutoBitsTest, FindThatOtherDatabasesShareTheCache) {
