@@ -31,7 +31,7 @@ struct CachedKind {
   double block_bytes = 0;
   double block_count = 0;
   bool is_high_priority = false;
-  // Scans ask for each block, per get; the groups' asks have these, too.
+  // Scans ask for each block, per get; the groups' asks include these.
   double scan_asks = 0;
   // All blocks but those that nobody asks for.
   std::vector<BlockGroup> groups;
@@ -53,7 +53,7 @@ struct CacheOdds {
 CacheOdds OddsOf(double asks, bool is_high_priority, const CacheLives& lives);
 
 // `pool_share` of the cache is its high-priority pool. Others put
-// `other_bytes` of blocks of low priority into it per get, which nobody asks
+// `scanned_bytes` of blocks of low priority into it per get, which nobody asks
 // for again. The search begins at `hint`, if that is set.
 CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
                    double pool_share, double scanned_bytes,

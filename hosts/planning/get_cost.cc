@@ -104,7 +104,7 @@ double AllKeys(absl::Span<const TreeRun> runs) {
   return sum;
 }
 
-// The gets that ask a run, and those for a key that it does not have.
+// A run's keys, and the gets that ask it for a key that it does not have.
 struct RunAsks {
   double own_share = 0;    // The run's keys, as a share of all keys.
   double older_share = 0;  // Keys of older runs, as a share of all keys.

@@ -201,15 +201,20 @@ class GetModel {
     }
     constexpr double kFewReads = 0.02;
     constexpr double kFewOfAll = 0.05;
+    constexpr double kMostReads = 0.15;
     GetReads reads;
-    reads.tolerance =
-        kFewReads + kFewOfAll * (rates_.filter_reads + rates_.data_reads);
-    reads.expected_of_filters =
-        rates_.filter_asks * (1 - model.filter.hit_rate());
-    reads.counted_of_filters = counted_of_filters_;
+    reads.tolerance = std::min(
+        kMostReads,
+        kFewReads + kFewOfAll * (rates_.filter_reads + rates_.data_reads));
+    // The counted filters may be gone since.
+    if (model.filter.asks > 0) {
+      reads.expected_of_filters =
+          rates_.filter_asks * (1 - model.filter.hit_rate());
+      reads.counted_of_filters = counted_of_filters_;
+    }
     reads.expected = reads.expected_of_filters;
     reads.counted = reads.counted_of_filters;
-    if (!are_of_gets) return reads;
+    if (!are_of_gets && rates_.filter_asks > 0) return reads;
     const double miss_share = 1 - model.data.hit_rate();
     const double asks = std::min(model.data.asks, rates_.data_asks);
     const double all_asks =
@@ -251,10 +256,11 @@ void FitGets(const GetModel& model, const TreePlan& plan, uint64_t cache_bytes,
         static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
     return model.ReadsOf(get);
   };
-  for (const double share : {1.0, plan.cache_share}) {
-    if (reads_of(plan.range_keys, plan.zipf_exponent, share).AreExplained()) {
-      return;
-    }
+  const auto explains = [&](double share) {
+    return reads_of(plan.range_keys, plan.zipf_exponent, share).AreExplained();
+  };
+  if (explains(1) || (plan.cache_share < 1 && explains(plan.cache_share))) {
+    return;
   }
   // Returns the value within the range where the model's reads, which fall with
   // it, are the counted ones.
@@ -359,27 +365,30 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   while (sweep->size() > 1 && sweep->back().filters.bits_per_key > most_bits) {
     sweep->pop_back();
   }
-  const double bits_before =
-      had_plan ? plan->bits_per_key
-               : 8 * static_cast<double>(view.live.filter_bytes) / keys;
+  const double bits_before = std::min(
+      most_bits, had_plan
+                     ? plan->bits_per_key
+                     : 8 * static_cast<double>(view.live.filter_bytes) / keys);
   const auto plan_of = [&](double bits_per_key) {
     return PlanFilterMemory(cost, view.live.runs, total,
                             FilterMemory::BitsPerKey(bits_per_key));
   };
   TotalMemoryPlan now = CheapestPlan(*sweep);
-  const TotalMemoryPlan before = plan_of(bits_before).value_or(now);
+  const absl::StatusOr<TotalMemoryPlan> before = plan_of(bits_before);
+  if (!before.ok()) return;
   if (options.auto_bits) {
     const double middle = now.filters.bits_per_key;
     const double half_step = total.step_bits / 2;
     for (const double bits_per_key : {middle - half_step, middle + half_step}) {
-      const absl::StatusOr<TotalMemoryPlan> beside = plan_of(bits_per_key);
+      const absl::StatusOr<TotalMemoryPlan> beside =
+          plan_of(std::min(bits_per_key, most_bits));
       if (beside.ok() && beside->cost.total_us < now.cost.total_us) {
         now = *beside;
       }
     }
-    if (had_plan && now.cost.total_us > kClearGain * before.cost.total_us) {
+    if (had_plan && now.cost.total_us > kClearGain * before->cost.total_us) {
       // A plan spends a little less than it may.
-      now = before;
+      now = *before;
       now.filters.bits_per_key = bits_before;
     }
   }
@@ -394,7 +403,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
            options.auto_bits ? view.gets : std::nullopt,
            now.cost.reads()};
   if (now.filters.bits_per_key != bits_before) {
-    LogPlan(context, *plan, bits_before, before, now);
+    LogPlan(context, *plan, bits_before, *before, now);
   }
 }
 

@@ -19,9 +19,9 @@
 // indexes are pinned. A run without a filter asks for the index and the data
 // only.
 //
-// A cached block stays until gets have asked for other blocks for a time T, its
-// life (H. Che, Y. Tung, Z. Wang, Hierarchical Web Caching Systems, 2002). A
-// block that is asked for a times per get is cached with probability
+// A cached block stays until gets, and scans, have asked for other blocks for a
+// time T, its life (H. Che, Y. Tung, Z. Wang, Hierarchical Web Caching Systems,
+// 2002). A block that is asked for a times per get is cached with probability
 //
 //   1 - exp(-a T)
 //
@@ -104,12 +104,14 @@ struct GetCostOptions {
   // keys are asked for equally often. 0 to kMaxZipfExponent.
   double zipf_exponent = 0;
   static constexpr double kMaxZipfExponent = 4;
-  // Keys side by side that are equally popular: ranges of that many have the
-  // ranks. 1: popular keys are anywhere, each on its own.
+  // Keys side by side that are equally popular, absent ones among them: ranges
+  // of that many have the ranks. The number of ranges is rounded. 1: popular
+  // keys are anywhere, each on its own. 1 to 1e9.
   double range_keys = 1;
-  // Scans that put their blocks into the cache, for each get. A seek asks for
-  // an index partition in each run; the data blocks that it reads are asked for
-  // once. Reads of scans are not counted.
+  // Seeks of scans, and the data blocks that these put into the cache, for each
+  // get; scans that put none there do not count. A seek asks for an index
+  // partition in each run; nobody asks for its data blocks again. No cost has
+  // the reads of scans. 0 to 1e9.
   double scan_seeks = 0;
   double scan_data_reads = 0;
 
