@@ -112,18 +112,18 @@ def reads_phases(result):
     refreshed = only(result["phases"], keys="binary", filter="compact_auto",
                      phase="refreshed")
     best_of_all = min(fixed, key=lambda name: mean(fixed[name].values()))
-    least = {phase: min(phases[phase] for phases in fixed.values())
-             for phase in reads["compact_auto"]}
-    losses = [f"{phase} ({auto:.3f}, {least[phase]:.3f})"
+    best = {phase: min(fixed, key=lambda name: fixed[name][phase])
+            for phase in reads["compact_auto"]}
+    losses = [f"{phase} ({auto:.3f}, {fixed[best[phase]][phase]:.3f})"
               for phase, auto in reads["compact_auto"].items()
-              if auto > 1.03 * least[phase]]
+              if auto > 1.03 * fixed[best[phase]][phase]]
     yield ("`rowbloom:auto` (`compact_auto`) needs no number and has the "
            "fewest reads over all workloads: "
            f"{mean(reads['compact_auto'].values()):.2f} of an operation, "
            f"where the best of {len(fixed)} fixed settings, `{best_of_all}`, "
            f"has {mean(fixed[best_of_all].values()):.2f}. It reads over 3% "
            "more than the best setting for the workload in "
-           f"{', '.join(losses)}. SSTs keep the "
+           f"{', '.join(losses) or 'none of them'}. SSTs keep the "
            "bits that they were written with: the first round of "
            f"`half_absent` takes {first['first']['reads']:.2f} reads (binary "
            f"keys; Bloom {bloom['first']['reads']:.2f}), and "
@@ -137,12 +137,11 @@ def reads_phases(result):
     yield "![Reads of an operation by workload](images/auto_phases.svg)"
     rows = []
     for phase in reads["compact_auto"]:
-        best = min(fixed, key=lambda name: fixed[name][phase])
         bits = only(result["phases"], keys="binary", filter="compact_auto",
                     phase=phase)["bits_per_key"]
         rows.append([phase, f"{bits:.1f}",
                      *(f"{reads[name][phase]:.3f}" for name in PHASES),
-                     f"{fixed[best][phase]:.3f} (`{best}`)"])
+                     f"{fixed[best[phase]][phase]:.3f} (`{best[phase]}`)"])
     rows.append(["mean", "", *(f"{mean(reads[name].values()):.3f}"
                                for name in PHASES),
                  f"{mean(fixed[best_of_all].values()):.3f} "

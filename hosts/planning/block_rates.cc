@@ -19,6 +19,30 @@ double ZipfMass(double first, double last, double exponent) {
   return (std::pow(high, power) - std::pow(low, power)) / power;
 }
 
+// Returns all keys, or ranges, the most popular first. Their asks add up to 1.
+std::vector<KeyGroup> ZipfKeys(double key_count, double zipf_exponent) {
+  if (zipf_exponent == 0) return {{key_count, 1 / key_count}};
+  constexpr double kSingleRanks = 16;
+  constexpr double kRatio = 1.15;
+  std::vector<KeyGroup> groups;
+  double sum = 0;
+  // `last` reaches key_count even where doubles are more than 1 apart.
+  for (double last = 0; last < key_count;) {
+    const double first = last + 1;
+    last = first <= kSingleRanks
+               ? first
+               : std::min(key_count, std::floor(first * kRatio));
+    const double mass = first <= kSingleRanks
+                            ? std::pow(first, -zipf_exponent)
+                            : ZipfMass(first, last, zipf_exponent);
+    const double count = last - first + 1;
+    groups.push_back({count, mass / count});
+    sum += mass;
+  }
+  for (KeyGroup& group : groups) group.asks /= sum;
+  return groups;
+}
+
 // The keys of one group that ask for blocks of one kind.
 struct Askers {
   double asks = 0;  // For each key.
@@ -208,29 +232,6 @@ std::vector<BlockGroup> RatesOfRanges(const BlockKeys& blocks,
 }
 
 }  // namespace
-
-std::vector<KeyGroup> ZipfKeys(double key_count, double zipf_exponent) {
-  if (zipf_exponent == 0) return {{key_count, 1 / key_count}};
-  constexpr double kSingleRanks = 16;
-  constexpr double kRatio = 1.15;
-  std::vector<KeyGroup> groups;
-  double sum = 0;
-  // `last` reaches key_count even where doubles are more than 1 apart.
-  for (double last = 0; last < key_count;) {
-    const double first = last + 1;
-    last = first <= kSingleRanks
-               ? first
-               : std::min(key_count, std::floor(first * kRatio));
-    const double mass = first <= kSingleRanks
-                            ? std::pow(first, -zipf_exponent)
-                            : ZipfMass(first, last, zipf_exponent);
-    const double count = last - first + 1;
-    groups.push_back({count, mass / count});
-    sum += mass;
-  }
-  for (KeyGroup& group : groups) group.asks /= sum;
-  return groups;
-}
 
 Popularity ZipfRanges(double key_count, double range_keys,
                       double zipf_exponent) {

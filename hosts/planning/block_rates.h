@@ -16,13 +16,10 @@ struct KeyGroup {
   double asks = 0;  // For each of them, per get.
 };
 
-// All keys, the most popular first. Their asks add up to 1.
-std::vector<KeyGroup> ZipfKeys(double key_count, double zipf_exponent);
-
 // The popularity of all keys of a tree.
 struct Popularity {
   double range_keys = 1;  // The keys side by side that are equally popular.
-  std::vector<KeyGroup> ranges;
+  std::vector<KeyGroup> ranges;  // The asks of all add up to 1.
 };
 Popularity ZipfRanges(double key_count, double range_keys,
                       double zipf_exponent);
