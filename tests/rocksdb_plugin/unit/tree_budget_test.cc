@@ -3,7 +3,6 @@
 #include "budget/tree_budget.h"
 
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "gtest/gtest.h"
@@ -11,6 +10,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb_plugin/building_context.h"
 #include "rocksdb_plugin/reported_tree.h"
+#include "rowbloom/filter_cost.h"
 #include "rowbloom/get_cost.h"
 
 namespace rowbloom::plugin {
@@ -194,6 +194,7 @@ class AutoBitsTest : public ::testing::Test {
   static constexpr double kGets = 1e6;
 
   AutoBitsTest() {
+    of_tree_.auto_bits = true;
     table_.cache_index_and_filter_blocks = true;
     table_.partition_filters = true;
     table_.block_cache = rdb::NewLRUCache(0, /*num_shard_bits=*/0,
@@ -219,10 +220,11 @@ class AutoBitsTest : public ::testing::Test {
   };
 
   TreePlan PlanOf(const Others& others) {
-    return PlanOf(others, Compact().ForBits(kBits), ReportedTree(runs_));
+    ReportedTree tree(runs_);
+    return PlanOf(others, Compact().ForBits(kBits), &tree);
   }
   TreePlan PlanOf(const Others& others, const FilterSetting& filter,
-                  ReportedTree tree) {
+                  ReportedTree* tree) {
     const auto cost = ExpectedGetCost(
         runs_, std::vector<FilterSetting>(runs_.size(), filter), gets_);
     EXPECT_TRUE(cost.ok()) << cost.status();
@@ -238,21 +240,20 @@ class AutoBitsTest : public ::testing::Test {
     counts.data_reads = count(cost->data.reads + others.data_reads);
     counts.seeks = count(others.seeks);
     counts.scanned_bytes = count(others.scanned_bytes);
-    tree.ObserveGets(counts);
-    RocksDbBudgetOptions of_tree;
-    of_tree.auto_bits = true;
-    TreeBudget budget;
+    tree->ObserveGets(counts);
     EXPECT_TRUE(
-        budget
+        budget_
             .ShareOf(
-                tree.In(BuildingContext::Compaction(3).With(&table_)).get(),
-                Compact(), of_tree, Balanced())
+                tree->In(BuildingContext::Compaction(3).With(&table_)).get(),
+                Compact(), of_tree_, Balanced())
             .ok());
-    return budget.PlanOf(tree.get()).value_or(TreePlan());
+    return budget_.PlanOf(tree->get()).value_or(TreePlan());
   }
 
   const std::vector<TreeRun> runs_ = {{10000}, {100000}, {1000000}};
   rdb::BlockBasedTableOptions table_;
+  RocksDbBudgetOptions of_tree_;
+  TreeBudget budget_;
   GetCostOptions gets_;
 };
 
@@ -291,7 +292,7 @@ TEST_F(AutoBitsTest, KnowThatFiltersOfARunDiffer) {
   mean.fpr = (1 + mean.fpr) / 2;
   ReportedTree tree({});
   tree.SetHalfFilteredRuns(runs_, 2 * kBits);
-  const TreePlan plan = PlanOf({}, mean, std::move(tree));
+  const TreePlan plan = PlanOf({}, mean, &tree);
   EXPECT_NEAR(plan.zipf_exponent, 0.9, 0.05);
   EXPECT_EQ(plan.range_keys, 1);
   EXPECT_EQ(plan.cache_share, 1);
@@ -328,6 +329,30 @@ TEST_F(AutoBitsTest, LearnFromFiltersAloneIfFlushesPrepopulateTheCache) {
       rdb::BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly;
   gets_.zipf_exponent = 0.9;
   EXPECT_EQ(PlanOf({}).zipf_exponent, 0);
+}
+
+// No filter says what gets read.
+TEST_F(AutoBitsTest, LearnFromDataIfThereIsNoFilter) {
+  table_.prepopulate_block_cache =
+      rdb::BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly;
+  gets_.zipf_exponent = 0.9;
+  ReportedTree tree(runs_, /*bits=*/0);
+  EXPECT_NEAR(PlanOf({}, FilterSetting(), &tree).zipf_exponent, 0.9, 0.1);
+}
+
+TEST_F(AutoBitsTest, KeepAPlanWithinBudgetBytesAsTheTreeGrows) {
+  constexpr double kLimitBytes = 1.5e6;
+  of_tree_.budget_bytes = static_cast<uint64_t>(kLimitBytes);
+  gets_.missing_share = 1;
+  const FilterSetting filter = Compact().ForBits(kBits);
+  ReportedTree tree(runs_);
+  const auto limit = [](double keys) { return 8 * kLimitBytes / keys; };
+  const TreePlan first = PlanOf({}, filter, &tree);
+  EXPECT_GT(first.bits_per_key, 0.9 * limit(first.key_count));
+  tree.SetRuns({{20000}, {200000}, {2000000}});
+  const TreePlan second = PlanOf({}, filter, &tree);
+  EXPECT_GT(second.key_count, 1.9 * first.key_count);
+  EXPECT_LE(second.bits_per_key, limit(second.key_count));
 }
 
 }  // namespace
