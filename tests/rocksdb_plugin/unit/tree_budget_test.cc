@@ -307,7 +307,7 @@ TEST_F(AutoBitsTest, FindThatOtherDatabasesShareTheCache) {
 
 // Scans ask for a data block in each of three runs, and for one more.
 TEST_F(AutoBitsTest, FindThatScansFillTheCache) {
-  SetCapacity(6'000'000);
+  SetCapacity(3'000'000);
   gets_.scan_seeks = 0.5;
   gets_.scan_data_reads = 2;
   const TreePlan plan = PlanOf({0.5, 2048, 2});
