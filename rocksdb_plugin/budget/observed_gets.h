@@ -18,6 +18,7 @@
 #include <optional>
 
 #include "rdb.h"
+#include "rowbloom/get_fit.h"
 
 namespace ROCKSDB_NAMESPACE {
 class Statistics;
@@ -47,18 +48,6 @@ struct Written {
   double share = 0;  // The keys, as a share of the keys of the tree.
   double ssts = 0;
   double filter_bytes = 0;
-};
-
-struct GetRates {
-  double missing_share = 0;  // The share of the gets that ask SSTs.
-  double filter_asks = 0;    // These are for each such get.
-  double filter_reads = 0;
-  double data_asks = 0;
-  double data_reads = 0;
-  double seeks = 0;
-  double scanned_bytes = 0;
-  double new_ssts = 0;
-  double new_filter_bytes = 0;
 };
 
 class ObservedGets {

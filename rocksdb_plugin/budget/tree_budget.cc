@@ -23,6 +23,7 @@
 #include "rocksdb/table.h"
 #include "rocksdb/version.h"
 #include "rowbloom/get_cost.h"
+#include "rowbloom/get_fit.h"
 #include "rowbloom/tree_shape.h"
 #if ROCKSDB_MAJOR >= 8
 #include "rocksdb/advanced_cache.h"
@@ -108,12 +109,6 @@ bool IsOutdated(const TreePlan& plan, double keys, double cache_bytes,
                  Share(gets->data_reads, gets->data_asks));
 }
 
-// The filter blocks that gets read because they are new: partitions of new
-// SSTs, of which each one's last is short, and what leads to them.
-double NewFilterBlocks(const GetRates& rates, double metadata_block_bytes) {
-  return 2 * rates.new_ssts + rates.new_filter_bytes / metadata_block_bytes;
-}
-
 // Returns the mean size and rate of a run's filters.
 FilterSetting MeanOf(const std::map<double, double>& keys_by_bits,
                      const FilterCost& cost) {
@@ -130,184 +125,18 @@ FilterSetting MeanOf(const std::map<double, double>& keys_by_bits,
   return mean;
 }
 
-// Returns how many data blocks scans ask for: one in each run, and those that
-// they read on.
-double ScanAsks(const GetRates& rates, size_t run_count,
-                double data_block_bytes) {
-  return rates.seeks * static_cast<double>(run_count) +
-         rates.scanned_bytes / data_block_bytes;
-}
-
-// True if flushes put data blocks into the cache, too.
-bool CountsFlushedBlocks(const rdb::BlockBasedTableOptions& table) {
-  return table.prepopulate_block_cache !=
-         rdb::BlockBasedTableOptions::PrepopulateBlockCache::kDisable;
-}
-
-// Reads of a get, by the model and counted.
-struct GetReads {
-  double expected = 0;
-  double counted = 0;
-  double expected_of_filters = 0;
-  double counted_of_filters = 0;
-  double tolerance = 0;
-
-  bool AreExplained() const {
-    return std::abs(expected - counted) <= tolerance &&
-           std::abs(expected_of_filters - counted_of_filters) <= tolerance;
-  }
-};
-
-// Compares the reads that the model expects with the live filters to what gets
-// have counted.
-class GetModel {
- public:
-  GetModel(const rdb::BlockBasedTableOptions& table, const LiveTree::View& view,
-           const FilterCost& cost, const GetCostOptions& get)
-      : view_(view),
-        rates_(*view.gets),
-        counts_flushed_blocks_(CountsFlushedBlocks(table)),
-        scan_asks_(
-            ScanAsks(rates_, view.live.runs.size(), get.data_block_bytes)),
-        counted_of_filters_(std::max(
-            0.0, rates_.filter_reads -
-                     NewFilterBlocks(rates_, get.metadata_block_bytes))) {
-    for (const auto& bits : view.run_bits) {
-      filters_.push_back(MeanOf(bits, cost));
-    }
-  }
-
-  // Both have the counted asks of filters, which depend on how many runs the
-  // tree had when gets asked. Sets scan_seeks and scan_data_reads: where scans
-  // ask for many data blocks, or more blocks enter the cache than gets ask for,
-  // those that the model does not expect of gets are of others, and tell
-  // nothing of gets.
-  GetReads ReadsOf(GetCostOptions* get) const {
-    constexpr double kMostOtherAsks = 0.3;
-    get->scan_seeks = 0;
-    get->scan_data_reads = 0;
-    GetCost model = CostOf(*get);
-    const double others = kMostOtherAsks * model.data.asks;
-    const bool are_of_gets = !counts_flushed_blocks_ && scan_asks_ <= others &&
-                             rates_.data_reads <= model.data.asks + others;
-    if (!are_of_gets) {
-      get->scan_data_reads =
-          std::max(0.0, rates_.data_reads - model.data.reads);
-      if (scan_asks_ > 0) {
-        get->scan_seeks =
-            rates_.seeks * std::min(1.0, get->scan_data_reads / scan_asks_);
-      }
-      model = CostOf(*get);
-    }
-    constexpr double kFewReads = 0.02;
-    constexpr double kFewOfAll = 0.05;
-    constexpr double kMostReads = 0.15;
-    GetReads reads;
-    reads.tolerance = std::min(
-        kMostReads,
-        kFewReads + kFewOfAll * (rates_.filter_reads + rates_.data_reads));
-    // The counted filters may be gone since.
-    if (model.filter.asks > 0) {
-      reads.expected_of_filters =
-          rates_.filter_asks * (1 - model.filter.hit_rate());
-      reads.counted_of_filters = counted_of_filters_;
-    }
-    reads.expected = reads.expected_of_filters;
-    reads.counted = reads.counted_of_filters;
-    if (!are_of_gets && rates_.filter_asks > 0) return reads;
-    const double miss_share = 1 - model.data.hit_rate();
-    const double asks = std::min(model.data.asks, rates_.data_asks);
-    const double all_asks =
-        std::min(model.data.asks + scan_asks_, rates_.data_asks);
-    reads.counted += std::min(rates_.data_reads, all_asks);
-    reads.expected =
-        std::clamp(reads.counted, reads.expected_of_filters + asks * miss_share,
-                   reads.expected_of_filters + all_asks * miss_share);
-    return reads;
-  }
-
- private:
-  GetCost CostOf(const GetCostOptions& get) const {
-    return ExpectedGetCost(view_.live.runs, filters_, get).value_or(GetCost());
-  }
-
-  const LiveTree::View& view_;
-  const GetRates& rates_;
-  const bool counts_flushed_blocks_;
-  const double scan_asks_;
-  const double counted_of_filters_;
-  std::vector<FilterSetting> filters_;
-};
-
-// Sets the popularity of keys, cache_bytes and what scans read so that the
-// model expects the reads that were counted with the live filters. Gets have
-// the whole cache and the popularity of `plan`, or what `plan` found, if these
-// explain them. Else the skew does; keys that are popular in ranges make gets
-// read few filters and much data. If even keys that are all asked for alike
-// would read less, other databases have a part of the cache, and gets have the
-// rest.
-void FitGets(const GetModel& model, const TreePlan& plan, uint64_t cache_bytes,
-             GetCostOptions* get) {
-  const auto reads_of = [&](double range_keys, double zipf_exponent,
-                            double share) {
-    get->range_keys = range_keys;
-    get->zipf_exponent = zipf_exponent;
-    get->cache_bytes =
-        static_cast<uint64_t>(share * static_cast<double>(cache_bytes));
-    return model.ReadsOf(get);
-  };
-  const auto explains = [&](double share) {
-    return reads_of(plan.range_keys, plan.zipf_exponent, share).AreExplained();
-  };
-  if (explains(1) || (plan.cache_share < 1 && explains(plan.cache_share))) {
-    return;
-  }
-  // Returns the value within the range where the model's reads, which fall with
-  // it, are the counted ones.
-  const auto fit = [](double low, double high, const auto& reads_with) {
-    constexpr int kHalvings = 8;
-    double middle = (low + high) / 2;
-    for (int i = 0; i < kHalvings; ++i) {
-      const GetReads reads = reads_with(middle);
-      (reads.expected > reads.counted ? low : high) = middle;
-      middle = (low + high) / 2;
-    }
-    return middle;
-  };
-  const GetReads most = reads_of(1, 0, 1);
-  if (most.expected <= most.counted) {
-    // Many databases may share the cache.
-    constexpr double kLeastShare = 0.005;
-    reads_of(1, 0, fit(kLeastShare, 1, [&](double share) {
-               return reads_of(1, 0, share);
-             }));
-    return;
-  }
-  // Single keys, some data blocks, some filter partitions: one range may have
-  // nearly all gets. Reads of filters alone do not tell these apart.
-  constexpr double kSameReads = 0.005;
-  struct Range {
-    double keys;
-    double most_skew;
-  };
-  constexpr Range kRanges[] = {{1, 1.3}, {256, 2}, {16384, 4}};
-  double best_range = 1;
-  double best_skew = 0;
-  double least_error = std::numeric_limits<double>::infinity();
-  for (const Range& range : kRanges) {
-    const double skew = fit(0, range.most_skew, [&](double zipf_exponent) {
-      return reads_of(range.keys, zipf_exponent, 1);
-    });
-    const GetReads reads = reads_of(range.keys, skew, 1);
-    const double error =
-        std::abs(reads.expected - reads.counted) +
-        std::abs(reads.expected_of_filters - reads.counted_of_filters);
-    if (error > least_error - kSameReads) continue;
-    least_error = error;
-    best_range = range.keys;
-    best_skew = skew;
-  }
-  reads_of(best_range, best_skew, 1);
+// Sets the popularity of keys, the cache and what scans read to what explains
+// the gets that `view` has counted.
+absl::Status FitCountedGets(const rdb::BlockBasedTableOptions& table,
+                            const LiveTree::View& view, const FilterCost& cost,
+                            const TreePlan& plan, GetCostOptions* get) {
+  std::vector<FilterSetting> filters;
+  for (const auto& bits : view.run_bits) filters.push_back(MeanOf(bits, cost));
+  GetRates rates = *view.gets;
+  rates.counts_flushed_blocks =
+      table.prepopulate_block_cache !=
+      rdb::BlockBasedTableOptions::PrepopulateBlockCache::kDisable;
+  return FitGets(view.live.runs, filters, rates, plan.popularity, get);
 }
 
 void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
@@ -324,9 +153,9 @@ void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
       context.column_family_name.c_str(), plan.bits_per_key,
       plan.mode == BudgetMode::kFixed ? "the same everywhere" : "by run",
       bits_before, now.cost.reads(), before.cost.reads(), plan.key_count,
-      100 * plan.missing_share, plan.zipf_exponent, plan.range_keys,
-      100 * plan.cache_share, gets.filter_asks, gets.filter_reads,
-      gets.data_reads);
+      100 * plan.missing_share, plan.popularity.zipf_exponent,
+      plan.popularity.range_keys, 100 * plan.popularity.cache_share,
+      gets.filter_asks, gets.filter_reads, gets.data_reads);
 }
 
 // Plans for the gets that `view` has counted, if auto_bits asks for that, with
@@ -349,8 +178,9 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
     total.step_bits = kAutoStepBits;
     total.get.high_priority_share = HighPriorityShare(context.table_options);
     if (view.gets.has_value()) {
-      FitGets(GetModel(context.table_options, view, cost, total.get), *plan,
-              all_bytes, &total.get);
+      const absl::Status fitted =
+          FitCountedGets(context.table_options, view, cost, *plan, &total.get);
+      if (!fitted.ok()) return;
     }
     // Where all gets are absent today, the last bits save few reads; once keys
     // are found, they would push data out of the cache until compactions have
@@ -397,9 +227,8 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
            now.filters.bits_per_key,
            now.mode,
            budget.missing_share,
-           total.get.zipf_exponent,
-           total.get.range_keys,
-           static_cast<double>(total.get.cache_bytes) / cache_bytes,
+           {total.get.range_keys, total.get.zipf_exponent,
+            static_cast<double>(total.get.cache_bytes) / cache_bytes},
            options.auto_bits ? view.gets : std::nullopt,
            now.cost.reads()};
   if (now.filters.bits_per_key != bits_before) {

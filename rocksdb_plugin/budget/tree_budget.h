@@ -22,11 +22,11 @@
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "budget/live_tree.h"
-#include "budget/observed_gets.h"
 #include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
+#include "rowbloom/get_fit.h"
 #include "rowbloom/rocksdb_budget_options.h"
 
 namespace rowbloom::plugin {
@@ -55,10 +55,7 @@ struct TreePlan {
   double bits_per_key = 0;
   BudgetMode mode = BudgetMode::kBalanced;
   double missing_share = 0.5;
-  double zipf_exponent = 0;
-  double range_keys = 1;  // Popular side by side.
-  // The part of the cache that gets have, beside other databases.
-  double cache_share = 1;
+  GetPopularity popularity;
   std::optional<GetRates> gets;  // Unset: not counted.
   double reads = 0;              // A get's, as expected; 0: not planned.
 };

@@ -212,8 +212,7 @@ std::optional<RocksDbBitsPlan> PlanOf(
   if (!plan.has_value()) return std::nullopt;
   return RocksDbBitsPlan{plan->bits_per_key,  plan->mode == BudgetMode::kFixed,
                          plan->reads,         plan->gets.has_value(),
-                         plan->missing_share, plan->zipf_exponent,
-                         plan->range_keys,    plan->cache_share};
+                         plan->missing_share, plan->popularity};
 }
 
 double BitsPerKey(uint64_t bytes, uint64_t keys) {

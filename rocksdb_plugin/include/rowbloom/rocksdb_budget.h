@@ -30,6 +30,7 @@
 #include "rowbloom/export.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_stats.h"
+#include "rowbloom/get_fit.h"
 #include "rowbloom/rocksdb_verify.h"
 
 namespace ROCKSDB_NAMESPACE {
@@ -97,9 +98,7 @@ struct RocksDbBitsPlan {
   double reads_per_get = 0;    // Data and filter blocks, as expected.
   bool has_counts = false;     // False: gets are assumed, not counted.
   double missing_share = 0.5;  // A get that a memtable answers does not count.
-  double zipf_exponent = 0;    // Popularity of ranges of keys; 0: all alike.
-  double range_keys = 1;       // Keys of a range, side by side.
-  double cache_share = 1;      // Other databases take the rest.
+  GetPopularity popularity;
 };
 
 struct RocksDbBudgetReport {

@@ -173,8 +173,9 @@ TEST_P(DbAutoBits, SeeThatGetsReadFewDataBlocks) {
       ReportRocksDbBudget(db_.get(), db_.get()->DefaultColumnFamily());
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_TRUE(report->plan.has_value());
-  EXPECT_GT(report->plan->zipf_exponent, 0.8);
-  EXPECT_GT(report->plan->range_keys, 1) << "the keys are side by side";
+  EXPECT_GT(report->plan->popularity.zipf_exponent, 0.8);
+  EXPECT_GT(report->plan->popularity.range_keys, 1)
+      << "the keys are side by side";
   EXPECT_LT(report->plan->reads_per_get, 0.3);
 }
 
@@ -216,8 +217,8 @@ TEST_P(DbAutoBits, ScansAreNotTakenForAnotherDatabase) {
       ReportRocksDbBudget(db_.get(), db_.get()->DefaultColumnFamily());
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_TRUE(report->plan.has_value());
-  EXPECT_EQ(report->plan->zipf_exponent, 0);
-  EXPECT_GT(report->plan->cache_share, 0.8);
+  EXPECT_EQ(report->plan->popularity.zipf_exponent, 0);
+  EXPECT_GT(report->plan->popularity.cache_share, 0.8);
 }
 
 // Filters in the table readers take no room from the data.
@@ -245,7 +246,8 @@ TEST_P(DbAutoBits, TakeTheCacheFromTheOptionsIfTheTableHasNone) {
       ReportRocksDbBudget(db_.get(), db_.get()->DefaultColumnFamily());
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_TRUE(report->plan.has_value());
-  EXPECT_EQ(report->plan->zipf_exponent, 0) << "no block was asked of a cache";
+  EXPECT_EQ(report->plan->popularity.zipf_exponent, 0)
+      << "no block was asked of a cache";
 }
 
 TEST_P(DbAutoBits, FollowInAHyperClockCache) {

@@ -259,16 +259,16 @@ class AutoBitsTest : public ::testing::Test {
 
 TEST_F(AutoBitsTest, FindThatAllKeysAreAlike) {
   const TreePlan plan = PlanOf({});
-  EXPECT_EQ(plan.zipf_exponent, 0);
-  EXPECT_EQ(plan.cache_share, 1);
+  EXPECT_EQ(plan.popularity.zipf_exponent, 0);
+  EXPECT_EQ(plan.popularity.cache_share, 1);
 }
 
 TEST_F(AutoBitsTest, FindThePopularityOfKeys) {
   gets_.zipf_exponent = 0.9;
   const TreePlan plan = PlanOf({});
-  EXPECT_NEAR(plan.zipf_exponent, 0.9, 0.05);
-  EXPECT_EQ(plan.range_keys, 1);
-  EXPECT_EQ(plan.cache_share, 1);
+  EXPECT_NEAR(plan.popularity.zipf_exponent, 0.9, 0.05);
+  EXPECT_EQ(plan.popularity.range_keys, 1);
+  EXPECT_EQ(plan.popularity.cache_share, 1);
 }
 
 TEST_F(AutoBitsTest, FindPopularRanges) {
@@ -277,9 +277,9 @@ TEST_F(AutoBitsTest, FindPopularRanges) {
     gets_.range_keys = range_keys;
     gets_.zipf_exponent = 1.5;
     const TreePlan plan = PlanOf({});
-    EXPECT_EQ(plan.range_keys, range_keys);
-    EXPECT_NEAR(plan.zipf_exponent, 1.5, 0.1);
-    EXPECT_EQ(plan.cache_share, 1);
+    EXPECT_EQ(plan.popularity.range_keys, range_keys);
+    EXPECT_NEAR(plan.popularity.zipf_exponent, 1.5, 0.1);
+    EXPECT_EQ(plan.popularity.cache_share, 1);
   }
 }
 
@@ -293,16 +293,16 @@ TEST_F(AutoBitsTest, KnowThatFiltersOfARunDiffer) {
   ReportedTree tree({});
   tree.SetHalfFilteredRuns(runs_, 2 * kBits);
   const TreePlan plan = PlanOf({}, mean, &tree);
-  EXPECT_NEAR(plan.zipf_exponent, 0.9, 0.05);
-  EXPECT_EQ(plan.range_keys, 1);
-  EXPECT_EQ(plan.cache_share, 1);
+  EXPECT_NEAR(plan.popularity.zipf_exponent, 0.9, 0.05);
+  EXPECT_EQ(plan.popularity.range_keys, 1);
+  EXPECT_EQ(plan.popularity.cache_share, 1);
 }
 
 TEST_F(AutoBitsTest, FindThatOtherDatabasesShareTheCache) {
   gets_.cache_bytes /= 10;
   const TreePlan plan = PlanOf({});
-  EXPECT_EQ(plan.zipf_exponent, 0);
-  EXPECT_NEAR(plan.cache_share, 0.1, 0.03);
+  EXPECT_EQ(plan.popularity.zipf_exponent, 0);
+  EXPECT_NEAR(plan.popularity.cache_share, 0.1, 0.03);
 }
 
 // Scans ask for a data block in each of three runs, and for one more.
@@ -311,15 +311,15 @@ TEST_F(AutoBitsTest, FindThatScansFillTheCache) {
   gets_.scan_seeks = 0.5;
   gets_.scan_data_reads = 2;
   const TreePlan plan = PlanOf({0.5, 2048, 2});
-  EXPECT_EQ(plan.zipf_exponent, 0);
-  EXPECT_EQ(plan.cache_share, 1);
+  EXPECT_EQ(plan.popularity.zipf_exponent, 0);
+  EXPECT_EQ(plan.popularity.cache_share, 1);
 }
 
 TEST_F(AutoBitsTest, FindThatScansFillNoCache) {
   SetCapacity(6'000'000);
   const TreePlan plan = PlanOf({0.5, 2048, 0});
-  EXPECT_EQ(plan.zipf_exponent, 0);
-  EXPECT_EQ(plan.cache_share, 1);
+  EXPECT_EQ(plan.popularity.zipf_exponent, 0);
+  EXPECT_EQ(plan.popularity.cache_share, 1);
 }
 
 // All filters fit into the cache, and flushes put data blocks into it that gets
@@ -328,7 +328,7 @@ TEST_F(AutoBitsTest, LearnFromFiltersAloneIfFlushesPrepopulateTheCache) {
   table_.prepopulate_block_cache =
       rdb::BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly;
   gets_.zipf_exponent = 0.9;
-  EXPECT_EQ(PlanOf({}).zipf_exponent, 0);
+  EXPECT_EQ(PlanOf({}).popularity.zipf_exponent, 0);
 }
 
 // No filter says what gets read.
@@ -337,7 +337,8 @@ TEST_F(AutoBitsTest, LearnFromDataIfThereIsNoFilter) {
       rdb::BlockBasedTableOptions::PrepopulateBlockCache::kFlushOnly;
   gets_.zipf_exponent = 0.9;
   ReportedTree tree(runs_, /*bits=*/0);
-  EXPECT_NEAR(PlanOf({}, FilterSetting(), &tree).zipf_exponent, 0.9, 0.1);
+  EXPECT_NEAR(PlanOf({}, FilterSetting(), &tree).popularity.zipf_exponent, 0.9,
+              0.1);
 }
 
 TEST_F(AutoBitsTest, KeepAPlanWithinBudgetBytesAsTheTreeGrows) {
