@@ -7,7 +7,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -15,6 +17,8 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <numeric>
+#include <random>
 #include <string>
 #include <thread>
 #include <vector>
@@ -1155,6 +1159,49 @@ TEST_F(CliTest, CountsAreComparedWithTheModelBeyondChanceOnly) {
   EXPECT_TRUE(has_advice(0, 100000, "database --cache_bytes 1e6"));
   // They are of filters that are not there now.
   EXPECT_TRUE(has_advice(0, 100000, "plugin_absent --cache_bytes 1e6"));
+}
+
+// The key of rank r is asked for in proportion to 1 / r.
+TEST_F(CliTest, AdviseFindsThePopularityOfKeys) {
+  constexpr int kKeys = 10000;
+  constexpr int kGets = 30000;
+  std::mt19937 random(1);
+  std::vector<int> by_rank(kKeys);
+  std::iota(by_rank.begin(), by_rank.end(), 0);
+  std::shuffle(by_rank.begin(), by_rank.end(), random);
+  std::string lines;
+  for (int i = 0; i < kGets; ++i) {
+    const double uniform = static_cast<double>(random()) / 4294967296.0;
+    const auto rank = static_cast<size_t>(std::pow(kKeys, uniform)) - 1;
+    std::array<char, 20> line;
+    std::snprintf(line.data(), line.size(), "key%06d\n", by_rank[rank]);
+    lines += line.data();
+  }
+  WriteFile(InputPath("skewed.keys"), lines);
+  const std::string line = "advise reads --gets skewed.keys";
+  const Json document = RunJson(line);
+  EXPECT_EQ(document["popularity_source"], "counted");
+  EXPECT_GT(document["zipf"], 0.8);
+  const double counted =
+      document["measured"]["data_reads"].get<double>() / (kGets / 2);
+  const auto expected = [](const Json& advice) {
+    return advice["filters"][0]["data_reads"].get<double>();
+  };
+  EXPECT_NEAR(expected(document), counted, 0.1 * counted);
+  const Json all_alike = RunJson(line + " --zipf 0");
+  EXPECT_EQ(all_alike["popularity_source"], "given");
+  EXPECT_GT(expected(all_alike), 1.15 * counted);
+}
+
+// The counts are of the cache in the LOG.
+TEST_F(CliTest, AdviseForAnotherCacheKeepsThePopularityOfKeys) {
+  const Json document = RunJson("advise reads");
+  const Json small = RunJson("advise reads --cache_bytes 2000");
+  EXPECT_EQ(small["cache_bytes"], 2000);
+  for (const char* field : {"zipf", "range_keys", "popularity_source"}) {
+    EXPECT_EQ(small[field], document[field]) << field;
+  }
+  EXPECT_EQ(document["popularity_source"], "counted");
 }
 
 // Gets of one key that is a false positive, and of others that are none.

@@ -5,12 +5,14 @@
 #include <algorithm>
 #include <cmath>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "absl/strings/str_format.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_blob.h"
 #include "rowbloom/filter_spec.h"
+#include "rowbloom/get_fit.h"
 #include "rowbloom/tree_shape.h"
 
 namespace rowbloom::tools {
@@ -235,6 +237,33 @@ absl::StatusOr<uint64_t> MemoryOf(const RocksDbTree& tree,
   // A cache without a limit has the largest number.
   return std::min(options.cache_bytes, kMaxTreeKeys) +
          static_cast<uint64_t>(filters->cost.resident_bytes);
+}
+
+absl::StatusOr<bool> FitToCounts(const RocksDbTree& tree,
+                                 const ReadCounts& counts,
+                                 uint64_t block_cache_bytes,
+                                 GetCostOptions* options) {
+  const std::optional<GetRates> rates = counts.rates();
+  // The model has no whole filters in a cache.
+  if (!rates.has_value() || !tree.place.has_value()) return false;
+  GetCostOptions fitted = *options;
+  fitted.place = *tree.place;
+  fitted.cache_bytes = block_cache_bytes;
+  const absl::StatusOr<uint64_t> memory = MemoryOf(tree, fitted);
+  if (!memory.ok()) return memory.status();
+  fitted.cache_bytes = *memory;
+  const absl::StatusOr<Candidate> now = Now(tree, fitted);
+  if (!now.ok()) return now.status();
+  if (absl::Status status =
+          FitGets(TreeRunsOf(tree), now->settings, *rates, {}, &fitted);
+      !status.ok()) {
+    return status;
+  }
+  options->range_keys = fitted.range_keys;
+  options->zipf_exponent = fitted.zipf_exponent;
+  options->scan_seeks = fitted.scan_seeks;
+  options->scan_data_reads = fitted.scan_data_reads;
+  return true;
 }
 
 absl::StatusOr<std::vector<Candidate>> CandidatesFor(

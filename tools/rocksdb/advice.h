@@ -19,6 +19,7 @@
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/filter_place.h"
 #include "rowbloom/get_cost.h"
+#include "tools/rocksdb/read_counts.h"
 #include "tools/rocksdb/tree.h"
 #include "tools/text/output.h"
 
@@ -46,6 +47,14 @@ GetCostOptions ModelOf(const RocksDbTree& tree);
 // readers hold beside that cache.
 absl::StatusOr<uint64_t> MemoryOf(const RocksDbTree& tree,
                                   const GetCostOptions& options);
+
+// Sets the popularity of keys and the blocks of scans in `options` to those
+// that explain the reads that were counted with a block cache of this size.
+// Returns false, and sets nothing, if the counts or the tree do not tell.
+absl::StatusOr<bool> FitToCounts(const RocksDbTree& tree,
+                                 const ReadCounts& counts,
+                                 uint64_t block_cache_bytes,
+                                 GetCostOptions* options);
 
 // The filters that the tree has, then the best of each kind, if all share
 // options.cache_bytes with the data.

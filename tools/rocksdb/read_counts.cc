@@ -37,6 +37,11 @@ Count Difference(Count whole, Count part) {
   return *whole - std::min(*whole, *part);
 }
 
+Count Sum(Count a, Count b) {
+  if (!a.has_value() || !b.has_value()) return std::nullopt;
+  return *a + *b;
+}
+
 }  // namespace
 
 bool ReadCounts::are_of_no_gets() const {
@@ -61,6 +66,28 @@ std::optional<double> ReadCounts::missing_share_of_one_run() const {
   if (missing + *true_positives == 0) return std::nullopt;
   return static_cast<double>(missing) /
          static_cast<double>(missing + *true_positives);
+}
+
+std::optional<GetRates> ReadCounts::rates() const {
+  constexpr uint64_t kFewestGets = 500;
+  if (sst_gets().value_or(0) < kFewestGets || !missing_share().has_value() ||
+      !data_reads.has_value()) {
+    return std::nullopt;
+  }
+  const auto per_get = [this](Count count) {
+    return static_cast<double>(count.value_or(0)) /
+           static_cast<double>(*sst_gets());
+  };
+  GetRates rates;
+  rates.missing_share = *missing_share();
+  rates.filter_asks = per_get(filter_asks);
+  rates.filter_reads = per_get(filter_reads);
+  rates.data_asks = per_get(data_asks);
+  rates.data_reads =
+      per_get(data_inserts.has_value() ? data_inserts : data_reads);
+  rates.seeks = per_get(seeks);
+  rates.scanned_bytes = per_get(scanned_bytes);
+  return rates;
 }
 
 Json ReadCounts::ToJson() const {
@@ -150,20 +177,23 @@ ReadCounts CountsOf(const std::map<std::string, uint64_t>& tickers) {
   counts.data_reads = ticker("block.cache.data.miss");
   counts.filter_reads = ticker("block.cache.filter.miss");
   counts.index_reads = ticker("block.cache.index.miss");
-  const Count hits = ticker("block.cache.data.hit");
+  counts.data_asks = Sum(counts.data_reads, ticker("block.cache.data.hit"));
+  counts.filter_asks =
+      Sum(counts.filter_reads, ticker("block.cache.filter.hit"));
+  counts.data_inserts = ticker("block.cache.data.add");
+  counts.seeks = ticker("number.db.seek");
+  counts.scanned_bytes = ticker("db.iter.bytes.read");
   if (counts.gets == Count(0) && !counts.are_of_no_gets()) {
     counts.lacks_gets = true;
     counts.gets = counts.memtable_hits = counts.sst_hits = Count();
     counts.filter_reads = counts.index_reads = Count();
-    if (counts.data_reads.value_or(0) + hits.value_or(0) == 0) {
-      counts.data_reads = Count();
-    }
+    if (counts.data_asks.value_or(0) == 0) counts.data_reads = Count();
   }
-  if (!counts.data_reads.has_value() || !hits.has_value() ||
+  if (!counts.data_reads.has_value() || !counts.data_asks.has_value() ||
       !counts.false_positives.has_value()) {
     return counts;
   }
-  const auto asks = static_cast<double>(*counts.data_reads + *hits);
+  const auto asks = static_cast<double>(*counts.data_asks);
   const auto false_positives = static_cast<double>(*counts.false_positives);
   counts.wasted_reads = asks == 0 ? 0
                                   : std::min(1.0, false_positives / asks) *

@@ -15,6 +15,7 @@
 #include <string>
 
 #include "absl/status/statusor.h"
+#include "rowbloom/get_fit.h"
 #include "tools/text/output.h"
 
 namespace rowbloom::tools {
@@ -37,6 +38,13 @@ struct ReadCounts {
   std::optional<uint64_t> data_reads;  // Blocks that no cache had.
   std::optional<uint64_t> filter_reads;
   std::optional<uint64_t> index_reads;
+  // Blocks asked of the block cache, and data blocks that entered it.
+  std::optional<uint64_t> filter_asks;
+  std::optional<uint64_t> data_asks;
+  std::optional<uint64_t> data_inserts;
+  // Seeks of iterators, and the bytes of the entries that they returned.
+  std::optional<uint64_t> seeks;
+  std::optional<uint64_t> scanned_bytes;
   // Data blocks that were read for false positives, estimated: the blocks that
   // a get asks for are assumed to be read equally often.
   std::optional<double> wasted_reads;
@@ -56,7 +64,9 @@ struct ReadCounts {
   std::optional<double> missing_share() const;
   // The share by the answers of filters, if a get asks at most one filter.
   std::optional<double> missing_share_of_one_run() const;
-  // A field for each count; null if it is unknown.
+  // For each of sst_gets(); nullopt if reads are unknown, or of few gets.
+  std::optional<GetRates> rates() const;
+  // A field for each count of gets, SSTs and reads; null if it is unknown.
   Json ToJson() const;
 };
 

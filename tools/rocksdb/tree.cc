@@ -266,6 +266,9 @@ void AddGet(const rdb::PerfContext& perf, bool is_found, bool is_first,
   *counts->true_positives += true_positives;
   *counts->data_reads += reads;
   *counts->filter_reads += perf.filter_block_read_count;
+  *counts->filter_asks +=
+      perf.filter_block_read_count + perf.block_cache_filter_hit_count;
+  *counts->data_asks += asks;
   *counts->index_reads += perf.index_block_read_count;
   if (asks == 0) return;
   *counts->wasted_reads += static_cast<double>(reads) *
@@ -282,7 +285,17 @@ absl::StatusOr<ReadCounts> CountGetsOf(const OpenedFamily& family,
   const rdb::Slice timestamp(latest);
   rdb::ReadOptions options;
   if (!latest.empty()) options.timestamp = &timestamp;
-  ReadCounts counts{0, 0, 0, 0, 0, 0, 0, 0, 0, 0.0, false, AbsentAnswers()};
+  ReadCounts counts;
+  for (std::optional<uint64_t> ReadCounts::*count :
+       {&ReadCounts::gets, &ReadCounts::memtable_hits, &ReadCounts::sst_hits,
+        &ReadCounts::filter_negatives, &ReadCounts::false_positives,
+        &ReadCounts::true_positives, &ReadCounts::data_reads,
+        &ReadCounts::filter_reads, &ReadCounts::index_reads,
+        &ReadCounts::filter_asks, &ReadCounts::data_asks}) {
+    counts.*count = 0;
+  }
+  counts.wasted_reads = 0;
+  counts.of_distinct_keys = AbsentAnswers();
   std::set<std::string_view> counted;
   rdb::PerfContext& perf = *rdb::get_perf_context();
   rdb::SetPerfLevel(rdb::PerfLevel::kEnableCount);

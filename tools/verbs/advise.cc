@@ -36,9 +36,9 @@ void AddDatabaseOptions(CLI::App* verb, AdviseArguments* arguments) {
       ->transform(WholeNumber());
   add("--read_us", &arguments->read_us, "Microseconds of a read of a block")
       ->capture_default_str();
-  add("--zipf", &arguments->zipf, "Gets of the key of rank r are as 1 / r^ZIPF")
-      ->check(CLI::Range(0.0, GetCostOptions::kMaxZipfExponent))
-      ->capture_default_str();
+  add("--zipf", &arguments->zipf,
+      "Gets of the key of rank r are as 1 / r^ZIPF; by default as reads tell")
+      ->check(CLI::Range(0.0, GetCostOptions::kMaxZipfExponent));
 }
 
 void AddHFileOptions(CLI::App* verb, AdviseArguments* arguments) {

@@ -29,7 +29,7 @@ struct AdviseArguments {
   std::string gets;
   std::optional<uint64_t> cache_bytes;
   double read_us = GetCostOptions().read_us;
-  double zipf = 0;
+  std::optional<double> zipf;
   // These are for HFiles.
   PlanQuestion hfiles;
   std::optional<double> column_share;

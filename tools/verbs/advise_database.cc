@@ -86,11 +86,14 @@ struct Advice {
   absl::Status unread;  // Why the database cannot be read.
   std::string source;
   std::optional<ReadCounts> counts;
+  uint64_t counted_cache_bytes = 0;  // With this capacity.
   // Says what else is counted, or why nothing is; empty for gets alone.
   std::string counts_note;
   std::string plan;  // The last one of `auto`, empty without.
   RocksDbTree tree;
   MissingShare missing_share;
+  GetCostOptions model;
+  const char* popularity_source = kAssumed;
   std::vector<Candidate> candidates;
   // Set if there is no advice, as the model does not know the filters. `best`
   // is nullptr then, and `candidates` has the filters of the tree alone.
@@ -119,6 +122,9 @@ absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
         ": does not tell the capacity of the block cache; give it "
         "with --cache_bytes");
   }
+  advice->counted_cache_bytes =
+      arguments->gets.empty() ? log->block_cache_bytes.value_or(*cache_bytes)
+                              : *cache_bytes;
   if (!arguments->gets.empty()) {
     advice->source = arguments->gets;
     const auto keys = ReadKeys(arguments->gets, arguments->hex);
@@ -159,6 +165,26 @@ absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
       advice->source +
       ": has no line like \"rocksdb.number.keys.read COUNT : 1\"; "
       "give a LOG of RocksDB or the text of Statistics::ToString()");
+}
+
+// Takes the popularity of keys from the arguments, or from the reads.
+absl::Status SetPopularity(const AdviseArguments& arguments,
+                           const ReadCounts& counts, Advice* advice) {
+  if (arguments.zipf.has_value()) {
+    advice->popularity_source = "given";
+    return absl::OkStatus();
+  }
+  // Statistics have the sums of all column families, and filters that the model
+  // does not know tell nothing of gets.
+  if ((arguments.gets.empty() && advice->tree.column_family_count != 1) ||
+      advice->excess.has_value()) {
+    return absl::OkStatus();
+  }
+  const absl::StatusOr<bool> is_fitted = FitToCounts(
+      advice->tree, counts, advice->counted_cache_bytes, &advice->model);
+  if (!is_fitted.ok()) return is_fitted.status();
+  if (*is_fitted) advice->popularity_source = "counted";
+  return absl::OkStatus();
 }
 
 Json Notes(const Advice& advice) {
@@ -225,19 +251,24 @@ absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   const ReadCounts counts = advice->counts.value_or(ReadCounts());
   advice->missing_share =
       MissingShareOf(arguments->missing_share, counts, advice->tree);
-  GetCostOptions model = ModelOf(advice->tree);
+  GetCostOptions& model = advice->model;
+  model = ModelOf(advice->tree);
   model.missing_share = advice->missing_share.value;
   model.cache_bytes = *arguments->cache_bytes;
-  model.zipf_exponent = arguments->zipf;
+  model.zipf_exponent = arguments->zipf.value_or(0);
   model.read_us = arguments->read_us;
   const absl::StatusOr<uint64_t> memory = MemoryOf(advice->tree, model);
   if (!memory.ok()) return memory.status();
   model.cache_bytes = *memory;
+  advice->excess = ExcessOverModel(counts, advice->tree, model.zipf_exponent);
+  if (absl::Status status = SetPopularity(*arguments, counts, advice);
+      !status.ok()) {
+    return status;
+  }
   absl::StatusOr<std::vector<Candidate>> candidates =
       CandidatesFor(advice->tree, model);
   if (!candidates.ok()) return candidates.status();
   advice->candidates = *std::move(candidates);
-  advice->excess = ExcessOverModel(counts, advice->tree, arguments->zipf);
   if (advice->excess.has_value()) {
     advice->candidates.resize(1);
     return absl::OkStatus();
@@ -268,7 +299,9 @@ Json DocumentOf(const AdviseArguments& arguments, const Advice& advice) {
       {"cache_bytes", *arguments.cache_bytes},
       {"missing_share", advice.missing_share.value},
       {"missing_share_source", advice.missing_share.source},
-      {"zipf", arguments.zipf},
+      {"zipf", advice.model.zipf_exponent},
+      {"range_keys", advice.model.range_keys},
+      {"popularity_source", advice.popularity_source},
       {"read_us", arguments.read_us},
       {"source", is_counted ? Json(EscapeControls(advice.source)) : Json()},
       {"last_plan", OrNull(EscapeControls(advice.plan))},
