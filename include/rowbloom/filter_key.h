@@ -72,8 +72,6 @@ class FilterKey {
   bool is_prefix() const { return kind_ == Kind::kPrefix; }
   KeyDigest digest() const { return digest_; }
   KeyDigest row_digest() const { return row_digest_; }
-  // The key of the row alone; hashes nothing.
-  FilterKey row_key() const;
 
   // Orders by row, then the row's own key, then its columns by qualifier:
   // bytewise, unsigned. A prefix compares as a row of its bytes. Negative, zero

@@ -73,14 +73,6 @@ FilterKey FilterKey::Prefix(std::string_view prefix) {
   return key;
 }
 
-FilterKey FilterKey::row_key() const {
-  FilterKey key;
-  key.row_ = row_;
-  key.row_digest_ = row_digest_;
-  key.digest_ = row_digest_;
-  return key;
-}
-
 int FilterKey::Compare(const FilterKey& other) const {
   // char_traits<char>::compare is unsigned, as memcmp is.
   if (const int c = row_.compare(other.row_); c != 0) return c;

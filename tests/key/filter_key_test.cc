@@ -30,10 +30,6 @@ TEST(FilterKey, OfKnownDigestsIsTheOneThatWasHashed) {
   EXPECT_EQ(known.digest(), hashed.digest());
   EXPECT_EQ(known.row_digest(), hashed.row_digest());
   EXPECT_TRUE(known.has_qualifier());
-  const FilterKey row = known.row_key();
-  EXPECT_EQ(row.Compare(FilterKey::Row("row")), 0);
-  EXPECT_EQ(row.digest(), FilterKey::Row("row").digest());
-  EXPECT_EQ(row.row_digest(), row.digest());  // Filters of rows ask by it.
 }
 
 TEST(FilterKey, APrefixHasTheDigestOfARowOfItsBytes) {
@@ -42,7 +38,6 @@ TEST(FilterKey, APrefixHasTheDigestOfARowOfItsBytes) {
   EXPECT_FALSE(prefix.has_qualifier());
   EXPECT_EQ(prefix.digest(), FilterKey::Row("ab").digest());
   EXPECT_EQ(prefix.Compare(FilterKey::Row("ab")), 0);
-  EXPECT_FALSE(prefix.row_key().is_prefix());
   EXPECT_FALSE(FilterKey::RowCol(prefix, "q").is_prefix());
 }
 
