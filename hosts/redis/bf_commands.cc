@@ -271,13 +271,6 @@ absl::StatusOr<BfChunk> RemoteBfCommands::ScanDump(std::string_view key,
                  reply->elements[1].text};
 }
 
-absl::Status RemoteBfCommands::LoadChunk(std::string_view key,
-                                         const BfChunk& chunk) {
-  return Call(key, {"BF.LOADCHUNK", std::string(key),
-                    absl::StrCat(chunk.iterator), chunk.data})
-      .status();
-}
-
 absl::StatusOr<RedisBloomFilter> RemoteBfCommands::Dump(std::string_view key) {
   std::vector<BfChunk> chunks;
   uint64_t iterator = 0;

@@ -93,10 +93,8 @@ class RemoteBfCommands {
   absl::StatusOr<uint64_t> Card(std::string_view key);
   absl::StatusOr<bool> Delete(std::string_view key);
 
-  // BF.SCANDUMP and BF.LOADCHUNK. ScanDump() begins with iterator 0 and ends
-  // with a chunk of iterator 0.
+  // BF.SCANDUMP. Begins with iterator 0 and ends with a chunk of iterator 0.
   absl::StatusOr<BfChunk> ScanDump(std::string_view key, uint64_t iterator);
-  absl::Status LoadChunk(std::string_view key, const BfChunk& chunk);
   // A whole dump. Items that are added meanwhile may be missing in part: the
   // answers are for items that were added before the call.
   //
