@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Counts what filters answered and what they cost: in total, for each level and
-// for each open file.
+// Counts what filters answered and what they cost, in total and for each level;
+// FilterReader::stats() has the counts of one file.
 //
 //   FilterStats stats;
 //   options.stats = &stats;             // Shared by any number of readers.
@@ -22,7 +22,6 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "rowbloom/export.h"
 
@@ -94,13 +93,6 @@ class FilterStats {
   // The levels that Add() knows are 0 to kLevels - 1.
   static constexpr int kLevels = 16;
 
-  struct File {
-    uint64_t file_id = 0;
-    int level = kUnknownLevel;
-    std::string name;  // The source's.
-    FilterStatsSnapshot counters;
-  };
-
   FilterStats();
   ~FilterStats();
   FilterStats(const FilterStats&) = delete;
@@ -118,8 +110,6 @@ class FilterStats {
   // These two count everything since the beginning, closed files included.
   FilterStatsSnapshot Snapshot() const;
   std::map<int, FilterStatsSnapshot> Levels() const;
-  // The open files.
-  std::vector<File> Files() const;
 
   // A table: one line for each level and one for all. If prefixes were asked, a
   // second one: one line for each of their levels.

@@ -12,8 +12,6 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <string_view>
-#include <vector>
 
 #include "absl/container/flat_hash_map.h"
 #include "reader/file_counters.h"
@@ -26,8 +24,7 @@ class CountedFiles {
   // Checks that no file is open.
   ~CountedFiles();
   // `counters` is the key: it must be closed before it is destroyed.
-  void Open(const FileCounters* counters, uint64_t file_id, int level,
-            std::string_view name);
+  void Open(const FileCounters* counters, int level);
   void Close(const FileCounters* counters);
 
   // Counts for no file. Levels outside 0 to FilterStats::kLevels - 1 count as
@@ -35,8 +32,6 @@ class CountedFiles {
   void Add(FilterCounter counter, uint64_t delta, int level);
 
   std::map<int, FilterStatsSnapshot> Levels() const;
-  // The open files, in no order.
-  std::vector<FilterStats::File> Files() const;
 
  private:
   static constexpr int kLevels = FilterStats::kLevels;
@@ -48,8 +43,8 @@ class CountedFiles {
       unattributed_{};
   // Not absl::Mutex: ThreadSanitizer does not see into a prebuilt Abseil.
   mutable std::mutex mutex_;
-  // Guarded by mutex_. File::counters is not used here.
-  absl::flat_hash_map<const FileCounters*, FilterStats::File> files_;
+  // Guarded by mutex_: the level of each open file.
+  absl::flat_hash_map<const FileCounters*, int> files_;
   std::map<int, FilterStatsSnapshot> closed_;
 };
 

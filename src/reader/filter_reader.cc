@@ -224,10 +224,7 @@ BlockReader::BlockReader(const RandomAccessSource* source,
                                          index().size(),
                                          options.data_block_size_bytes)),
       files_(options.stats == nullptr ? nullptr : options.stats->files_.get()) {
-  if (files_ != nullptr) {
-    files_->Open(&counters_, file_id(), options.level,
-                 loader_.Place().source_name);
-  }
+  if (files_ != nullptr) files_->Open(&counters_, options.level);
   chunks_.cache().ChargeReader(this, MemoryBytes());
 }
 

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -130,21 +129,16 @@ std::string FilterStatsSnapshot::ToString() const {
 
 namespace internal::reader {
 
-void CountedFiles::Open(const FileCounters* counters, uint64_t file_id,
-                        int level, std::string_view name) {
-  FilterStats::File file;
-  file.file_id = file_id;
-  file.level = level;
-  file.name = name;
+void CountedFiles::Open(const FileCounters* counters, int level) {
   std::lock_guard<std::mutex> lock(mutex_);
-  files_.emplace(counters, std::move(file));
+  files_.emplace(counters, level);
 }
 
 void CountedFiles::Close(const FileCounters* counters) {
   const FilterStatsSnapshot last = counters->Snapshot();
   std::lock_guard<std::mutex> lock(mutex_);
   auto it = files_.find(counters);
-  closed_[it->second.level] += last;
+  closed_[it->second] += last;
   files_.erase(it);
 }
 
@@ -159,8 +153,8 @@ void CountedFiles::Add(FilterCounter counter, uint64_t delta, int level) {
 std::map<int, FilterStatsSnapshot> CountedFiles::Levels() const {
   std::lock_guard<std::mutex> lock(mutex_);
   std::map<int, FilterStatsSnapshot> levels = closed_;
-  for (const auto& [counters, file] : files_) {
-    levels[file.level] += counters->Snapshot();
+  for (const auto& [counters, level] : files_) {
+    levels[level] += counters->Snapshot();
   }
   for (int i = 0; i <= kLevels; ++i) {
     FilterStatsSnapshot rest;
@@ -172,16 +166,6 @@ std::map<int, FilterStatsSnapshot> CountedFiles::Levels() const {
     levels[i < kLevels ? i : FilterStats::kUnknownLevel] += rest;
   }
   return levels;
-}
-
-std::vector<FilterStats::File> CountedFiles::Files() const {
-  std::vector<FilterStats::File> files;
-  std::lock_guard<std::mutex> lock(mutex_);
-  for (const auto& [counters, file] : files_) {
-    files.push_back(file);
-    files.back().counters = counters->Snapshot();
-  }
-  return files;
 }
 
 CountedFiles::~CountedFiles() {
@@ -202,14 +186,6 @@ void FilterStats::Add(FilterCounter counter, uint64_t delta, int level) {
 
 std::map<int, FilterStatsSnapshot> FilterStats::Levels() const {
   return files_->Levels();
-}
-
-std::vector<FilterStats::File> FilterStats::Files() const {
-  std::vector<File> files = files_->Files();
-  std::sort(files.begin(), files.end(), [](const File& a, const File& b) {
-    return a.level != b.level ? a.level < b.level : a.file_id < b.file_id;
-  });
-  return files;
 }
 
 FilterStatsSnapshot FilterStats::Snapshot() const {

@@ -23,8 +23,8 @@ namespace internal::reader {
 class BlockReader {
  public:
   static void Open(FilterStats* stats, const FileCounters* counters,
-                   uint64_t file_id, int level, std::string_view name) {
-    stats->files_->Open(counters, file_id, level, name);
+                   int level) {
+    stats->files_->Open(counters, level);
   }
   static void Close(FilterStats* stats, const FileCounters* counters) {
     stats->files_->Close(counters);
@@ -39,11 +39,8 @@ using C = FilterCounter;
 
 class OpenFile {
  public:
-  OpenFile(FilterStats* stats, uint64_t file_id, int level,
-           std::string_view name = "f.sst")
-      : stats_(stats) {
-    internal::reader::BlockReader::Open(stats, &counters_, file_id, level,
-                                        name);
+  OpenFile(FilterStats* stats, int level) : stats_(stats) {
+    internal::reader::BlockReader::Open(stats, &counters_, level);
   }
   ~OpenFile() { internal::reader::BlockReader::Close(stats_, &counters_); }
   OpenFile(const OpenFile&) = delete;
@@ -70,7 +67,7 @@ class OpenFile {
 TEST(FilterStatsFiles, AreSummedByLevel) {
   FilterStats stats;
   EXPECT_TRUE(stats.Levels().empty());
-  OpenFile a(&stats, 1, 0), b(&stats, 2, 3), c(&stats, 3, 3);
+  OpenFile a(&stats, 0), b(&stats, 3), c(&stats, 3);
   a.Count(10, 4);
   b.Count(100, 40);
   c.Count(1000, 400);
@@ -87,35 +84,18 @@ TEST(FilterStatsFiles, AreSummedByLevel) {
 TEST(FilterStatsFiles, StayInTheLevelsWhenTheyAreClosed) {
   FilterStats stats;
   for (int i = 0; i < 5; ++i) {
-    OpenFile file(&stats, 7, 2);
+    OpenFile file(&stats, 2);
     file.Count(10, 5);
     file.Add(C::kLoadErrors, 1);
-    EXPECT_EQ(stats.Files().size(), 1);
   }
-  EXPECT_TRUE(stats.Files().empty());
   EXPECT_EQ(stats.Levels()[2][C::kLookups], 50);
   EXPECT_EQ(stats.Levels()[2][C::kNegatives], 25);
   EXPECT_EQ(stats.Levels()[2][C::kLoadErrors], 5);
 }
 
-TEST(FilterStatsFiles, AreListedByLevelAndId) {
-  FilterStats stats;
-  OpenFile a(&stats, 9, 1, "a"), b(&stats, 4, 1, "b"), c(&stats, 8, 0, "c"),
-      d(&stats, 5, FilterStats::kUnknownLevel, "d");
-  b.Count(3, 1);
-  const std::vector<FilterStats::File> files = stats.Files();
-  std::string names;
-  for (const FilterStats::File& file : files) names += file.name;
-  EXPECT_EQ(names, "dcba");
-  EXPECT_EQ(files[2].file_id, 4);
-  EXPECT_EQ(files[2].level, 1);
-  EXPECT_EQ(files[2].counters[C::kLookups], 3);
-  EXPECT_EQ(files[2].counters[C::kNegatives], 1);
-}
-
 TEST(FilterStatsText, IsATableOfLevels) {
   FilterStats stats;
-  OpenFile upper(&stats, 1, 0), lower(&stats, 2, 5);
+  OpenFile upper(&stats, 0), lower(&stats, 5);
   upper.Count(1000, 600);
   upper.Add(C::kTruePositives, 390);
   upper.Add(C::kFalsePositives, 200);
@@ -141,7 +121,7 @@ TEST(FilterStatsText, IsATableOfLevels) {
 
 TEST(FilterStatsText, OfPrometheusHasACounterForEachNameAndLevel) {
   FilterStats stats;
-  OpenFile upper(&stats, 1, 0), lower(&stats, 2, 5);
+  OpenFile upper(&stats, 0), lower(&stats, 5);
   upper.Count(10, 6);
   lower.Count(20, 7);
   lower.Add(C::kUnloaded, 1);
@@ -181,7 +161,7 @@ TEST(FilterStatsText, OfPrometheusHasACounterForEachNameAndLevel) {
 TEST(FilterStatsText, NamesTheLevelsOfPrefixesThatWereAsked) {
   FilterStats stats;
   {
-    OpenFile closed(&stats, 1, 0), open(&stats, 2, 5);
+    OpenFile closed(&stats, 0), open(&stats, 5);
     closed.CountPrefix(1, true);
     closed.CountPrefix(8, true);
     closed.CountPrefix(8, false);
@@ -240,7 +220,7 @@ TEST(FilterStatsThreads, SnapshotsWhileFilesComeAndGoNeverCountBackwards) {
       kThreads,
       [&](int t) {
         for (uint64_t i = 0; i < kFiles; ++i) {
-          OpenFile file(&stats, i, t % 3);
+          OpenFile file(&stats, t % 3);
           for (uint64_t l = 0; l < kLookups; ++l) file.Count(1, 1);
           stats.Add(C::kChunkLoadBytes, i);
         }
@@ -250,7 +230,6 @@ TEST(FilterStatsThreads, SnapshotsWhileFilesComeAndGoNeverCountBackwards) {
         ASSERT_GE(now[C::kLookups], last);
         ASSERT_LE(now.positives(), now[C::kLookups]);
         last = now[C::kLookups];
-        ASSERT_LE(stats.Files().size(), kThreads);
         ASSERT_FALSE(stats.ToString().empty());
         ASSERT_LE(stats.Levels().size(), 4);
       });
