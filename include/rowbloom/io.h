@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The two interfaces that an engine implements: a source that reads bytes and a
-// sink that takes them. Adapters for memory and for POSIX files are here too.
+// sink that takes them. Adapters for memory and for files are here too.
 //
 //   auto source = OpenFileSource("000012.filter");
 //   if (!source.ok()) return source.status();
@@ -99,7 +99,7 @@ std::unique_ptr<RandomAccessSource> NewMemorySource(
     std::string_view name = "memory");
 std::unique_ptr<ByteSink> NewStringSink(std::string* out);
 
-// POSIX files. Errors carry path, offset and size, and errno's text. A source
+// Files. Errors carry path, offset and size, and errno's text. A source
 // is a regular file that does not change while it is open.
 absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
     const std::string& path);
