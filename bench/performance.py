@@ -57,9 +57,8 @@ def reads_keys(result):
     yield ("A budget for the whole tree saves most, with RocksDB's filters "
            "(`composed_budget`) or rowbloom's (`compact_budget`); so do bits "
            "by hand for this one tree (`..._by_level`). `compact` is "
-           "`rowbloom:10`. Data blocks that 1,000 gets read for nothing, with "
-           "10 bits per key:")
-    yield "![Data blocks read for nothing](images/wasted_reads.svg)"
+           "`rowbloom:10`. Wasted reads of 1,000 gets, with 10 bits per key:")
+    yield "![Wasted reads](images/wasted_reads.svg)"
     trees = {tree["tree"]: tree["runs"] for tree in result["reads"]["trees"]}
     runs = select(trees["leveled"], mix="uniform", cache_share=0)
     yield pivot([run for run in runs if run["policy"] not in (

@@ -194,7 +194,7 @@ def wasted(results, _):
         "compact": "rowbloom:10", "compact_budget": "rowbloom, budget",
     }.items() if name in runs}
     figure = draw_panels(
-        "Blocks read for nothing by 1,000 gets of absent keys",
+        "Wasted reads of 1,000 gets of absent keys",
         names, [("", "10 bits per key; without a filter "
                  f"{runs['none']:,.0f} blocks",
                  {name: runs[name] for name in names})])
@@ -265,7 +265,7 @@ def rows(results, args):
     for run in select(results["runs"], args, "mix"):
         runs.setdefault(run["query"], {})[run["policy"]] = run
     return draw_panels(
-        f"Data blocks read for nothing, {results['tree']['cells']:,} cells",
+        f"Wasted reads, {results['tree']['cells']:,} cells",
         {name: f"{name}, {run['filter_bytes'] / 1e6:.3g} MB"
          for name, run in runs["absent_row"].items()},
         [(query, "wasted reads per 1,000 gets",
@@ -379,7 +379,7 @@ def memory(results, args):
     """wasted reads by bits per key"""
     by_memory = results["memory"]
     return draw_lines(
-        "Data blocks read for nothing, by the memory of filters, "
+        "Wasted reads, by the memory of filters, "
         f"{sum(level['keys'] for level in by_memory['levels']):,} keys",
         "bits per key, of all live files", WASTED_LABEL,
         # Where gets miss, hits_only reads a block of the oldest run for each.

@@ -96,8 +96,8 @@ def wasted(run):
 
 
 def reads_keys(result):
-    yield ("Data blocks that 1,000 gets read for nothing in a RocksDB tree, "
-           "with 10 bits per key for all filters together.")
+    yield ("Wasted reads of 1,000 gets in a RocksDB tree, with 10 bits per key "
+           "for all filters together.")
     for tree in result["reads"]["trees"]:
         runs = tree["runs"]
         for cached in (False, True):
@@ -263,7 +263,7 @@ def reads_rows(result):
     uniform = [run for run in result["runs"] if run["mix"] == "uniform"]
     yield (f"{result['tree']['rows']:,} rows with {result['tree']['cells']:,} "
            "cells, filters of equal bytes.")
-    yield "Data blocks that 1,000 gets read for nothing:"
+    yield "Wasted reads of 1,000 gets:"
     yield by_query(uniform, wasted)
     yield "All data-block reads of a get:"
     yield by_query(uniform, lambda run: run["data_reads_per_get"])

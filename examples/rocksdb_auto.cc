@@ -69,11 +69,10 @@ rocksdb::Status Run(const std::string& path) {
   const auto count = [&options](rocksdb::Tickers ticker) {
     return static_cast<long long>(options.statistics->getTickerCount(ticker));
   };
-  std::printf(
-      "SSTs that gets did not read: %lld; that they read in vain: %lld\n",
-      count(rocksdb::BLOOM_FILTER_USEFUL),
-      count(rocksdb::BLOOM_FILTER_FULL_POSITIVE) -
-          count(rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE));
+  std::printf("SSTs that gets did not read: %lld; wasted reads: %lld\n",
+              count(rocksdb::BLOOM_FILTER_USEFUL),
+              count(rocksdb::BLOOM_FILTER_FULL_POSITIVE) -
+                  count(rocksdb::BLOOM_FILTER_FULL_TRUE_POSITIVE));
 
   const absl::StatusOr<rowbloom::RocksDbFilterReport> report =
       rowbloom::VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// reads_bench: how many data blocks point gets read for nothing in an LSM tree,
-// by its filters. See bench/README.md.
+// reads_bench: the wasted reads of point gets in an LSM tree, by its filters.
+// See bench/README.md.
 //
 //   reads_bench rows --json FILE
 //   reads_bench keys --quick
@@ -33,9 +33,7 @@ Json MeasureAll(const Options& options, Measure measure) {
 int Main(int argc, char** argv) {
   Options o;
   Measure measure = nullptr;
-  CLI::App app(
-      "Data blocks that point gets read for nothing in an LSM tree, by its "
-      "filters.");
+  CLI::App app("Wasted reads of point gets in an LSM tree, by its filters.");
   app.require_subcommand(1);
   const auto add = [&](const char* name, Measure function, const char* help) {
     CLI::App* command = app.add_subcommand(name, help);

@@ -12,7 +12,7 @@ Compiles rowbloom with the headers of RocksDB's source at its tag v9.7.3, and an
 Abseil of 2022 or later, for the library in Maven Central's jar of RocksJava,
 and runs Kafka Streams 4.1.0 with that jar: with its own filters, with
 rowbloom's, and with an extractor for the keys of windows. What it reads must be
-the same, and gets must read fewer SSTs in vain, fetches fewer SSTs at all.
+the same, gets must have fewer wasted reads, and fetches must read fewer SSTs.
 Takes three minutes on two cores.
 END
 }
@@ -51,12 +51,12 @@ stores() {
   sed 's/[^0-9-]\{2,\}/ /g' "$work/$1.txt"
 }
 
-read -r checksum vain _ <<<"$(stores own)"
-read -r checksum2 vain2 _ <<<"$(stores rowbloom -Dpolicy=rowbloom:10)"
+read -r checksum wasted _ <<<"$(stores own)"
+read -r checksum2 wasted2 _ <<<"$(stores rowbloom -Dpolicy=rowbloom:10)"
 read -r checksum3 _ fetches <<<"$(stores rows -Dprefix=8 \
   '-Dpolicy={id=rowbloom;key_codec=fixed:8;filter_spec=compact}')"
 [ "$checksum" = "$checksum2" ] && [ "$checksum" = "$checksum3" ]
-[ $((4 * vain2)) -lt "$vain" ]
+[ $((4 * wasted2)) -lt "$wasted" ]
 [ "$fetches" -gt 20000 ]
 if stores misspelt -Dpolicy=rowbloom:bits; then exit 1; fi
 grep "IllegalArgumentException: .*rowbloom:bits" "$work/misspelt.log"

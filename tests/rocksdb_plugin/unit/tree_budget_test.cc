@@ -284,7 +284,7 @@ TEST_F(AutoBitsTest, FindPopularRanges) {
 }
 
 // As while compactions replace the filters of an earlier plan: half the gets
-// read data in vain, which as many bits everywhere would save.
+// waste a read, which as many bits everywhere would save.
 TEST_F(AutoBitsTest, KnowThatFiltersOfARunDiffer) {
   gets_.zipf_exponent = 0.9;
   FilterSetting mean = Compact().ForBits(2 * kBits);

@@ -25,8 +25,8 @@ import org.rocksdb.TickerType;
 /**
  * Fills a key-value store and a window store of Kafka Streams in DIRECTORY,
  * gets keys and fetches the windows of keys, half of them absent. Prints a
- * checksum of what it found, the SSTs that gets read in vain, and those that
- * fetches did not read. The properties "policy" and "prefix" set the filters.
+ * checksum of what it found, the wasted reads of gets, and the SSTs that fetches
+ * did not read. The properties "policy" and "prefix" set the filters.
  */
 public class KafkaStores {
   private static final int PUTS = 300_000;
@@ -88,7 +88,7 @@ public class KafkaStores {
       fill(keys, windows);
       long checksum = get(keys);
       System.out.print("checksum " + (31 * checksum + fetch(windows)));
-      System.out.print(", gets read in vain " + (ticker(TickerType.BLOOM_FILTER_FULL_POSITIVE)
+      System.out.print(", wasted reads of gets " + (ticker(TickerType.BLOOM_FILTER_FULL_POSITIVE)
           - ticker(TickerType.BLOOM_FILTER_FULL_TRUE_POSITIVE)));
       System.out.println(", fetches did not read "
           + (ticker(TickerType.LAST_LEVEL_SEEK_FILTERED)
