@@ -182,7 +182,8 @@ struct FileFacts {
   // the deepest level that SSTs were written to. Not the number of configured
   // levels.
   std::optional<uint32_t> level_count = std::nullopt;
-  // The share of the tree's keys that are in the run this SST becomes part of.
+  // The share of the tree's keys that are in the run this SST becomes part of:
+  // above 0, or it is not known.
   std::optional<double> run_share = std::nullopt;
 };
 
@@ -216,7 +217,7 @@ struct FileBudgetOptions {
 struct LiveFilters {
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
-  // The newest first; empty if not known.
+  // The newest first, once these compactions are done; empty if not known.
   std::vector<TreeRun> runs = {};
   // The share of the keys that enter the oldest run with the SST they were in,
   // which keeps its filter; 0 for a host that always rewrites.
@@ -224,6 +225,10 @@ struct LiveFilters {
   // The share of gets whose key is nowhere, as counted; it replaces that of the
   // options.
   std::optional<double> missing_share = std::nullopt;
+  // For each run, those of its keys whose SSTs compactions are writing now;
+  // empty if there are none. Their filters are not in filter_bytes: they will
+  // be those of the plan.
+  std::vector<uint64_t> written_keys = {};
 };
 
 // Gives each SST its setting when it is written. An SST counts for the run that

@@ -4,7 +4,7 @@
 // kind of filter, as a curve of settings that a builder accepts.
 //
 //   auto cost = FilterCost::OfFamily("compact");
-//   FilterSetting setting = cost->ForFpr(0.001);   // 10.2 bits per key
+//   FilterSetting setting = cost->ForFpr(0.001);   // 10.1 bits per key
 //   setting = cost->ForBits(10);                   // 0.11%
 //   FilterSpec::BitsPerKey("compact", setting.builder_bits);
 //
@@ -75,7 +75,8 @@ class FilterCost {
   // The setting whose rate is nearest to `fpr`, as a factor: the strongest for
   // rates below those of the curve, no filter for rates nearest to 1.
   FilterSetting ForFpr(double fpr) const;
-  // The strongest setting that takes at most this number of bits per key.
+  // The strongest setting that takes at most this number of bits per key; no
+  // filter for NaN.
   FilterSetting ForBits(double bits_per_key) const;
 
  private:

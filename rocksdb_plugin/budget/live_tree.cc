@@ -34,13 +34,25 @@ constexpr size_t kRememberedGone = 1000;
 constexpr uint64_t kNoOrderYet = uint64_t{1} << 56;
 
 uint64_t Rounded(double value) {
-  return static_cast<uint64_t>(std::llround(value));
+  return static_cast<uint64_t>(std::llround(std::max(0.0, value)));
 }
 
 // Any number of SSTs then has few values.
 double RoundedBits(double bits_per_key) {
   constexpr double kStep = 0.25;
   return kStep * std::round(bits_per_key / kStep);
+}
+
+// The run of an SST: the newest first.
+std::pair<int, uint64_t> RunOf(const LiveFile& file) {
+  return {file.level, file.level > 0 ? 0 : ~file.order};
+}
+
+double PlannedBytes(const LiveFile& file,
+                    const FilterEstimator::Estimate& estimate) {
+  return file.planned_filter_bytes.has_value()
+             ? static_cast<double>(*file.planned_filter_bytes)
+             : estimate.bytes;
 }
 
 }  // namespace
@@ -126,8 +138,7 @@ const LiveTree::Sums& LiveTree::UpToDateSums() const {
   sums.estimator = FilterEstimator(files_);
   for (const auto& [number, file] : files_) {
     const FilterEstimator::Estimate estimate = sums.estimator.Of(file);
-    const uint64_t place = file.level > 0 ? 0 : ~file.order;
-    Sums::Run& run = sums.runs[{file.level, place}];
+    Sums::Run& run = sums.runs[RunOf(file)];
     run.keys += estimate.keys;
     if (estimate.keys > 0) {
       run.bits[RoundedBits(8 * estimate.bytes / estimate.keys)] +=
@@ -135,12 +146,10 @@ const LiveTree::Sums& LiveTree::UpToDateSums() const {
     }
     sums.file_bytes += static_cast<double>(file.size_bytes);
     sums.keys += estimate.keys;
-    const bool is_planned = file.planned_filter_bytes.has_value();
-    const double bytes = is_planned
-                             ? static_cast<double>(*file.planned_filter_bytes)
-                             : estimate.bytes;
+    const double bytes = PlannedBytes(file, estimate);
     sums.bytes += bytes;
-    if (is_planned || (file.filter.has_value() && file.filter->has_policy)) {
+    if (file.planned_filter_bytes.has_value() ||
+        (file.filter.has_value() && file.filter->has_policy)) {
       sums.of_policy.keys += estimate.keys;
       sums.of_policy.bytes += bytes;
     }
@@ -155,7 +164,7 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   if (!sums.estimator.is_known()) return std::nullopt;
   View view;
   for (const auto& [place, run] : sums.runs) {
-    view.live.runs.push_back({Rounded(run.keys)});
+    view.runs.push_back({Rounded(run.keys)});
     view.run_bits.push_back(run.bits);
   }
   if (sums.of_policy.keys > 0) {
@@ -164,8 +173,8 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   view.gets = gets_.rates();
   view.has_statistics = has_statistics_;
   view.has_unknown = may_have_unknown_;
-  view.live.key_count = Rounded(sums.keys);
-  view.live.filter_bytes = Rounded(sums.bytes);
+  view.filter_bytes = sums.bytes;
+  view.live = AfterCompactions(sums);
   view.live.moved_share = MovedShare(output, sums);
   view.estimator = sums.estimator;
   view.level_count =
@@ -178,6 +187,46 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
     if (sum > 0) view.run_share = std::min(1.0, *keys / sum);
   }
   return view;
+}
+
+LiveFilters LiveTree::AfterCompactions(const Sums& sums) const {
+  struct RunKeys {
+    double all = 0;
+    double written = 0;
+  };
+  std::map<std::pair<int, uint64_t>, RunKeys> runs;
+  for (const auto& [place, run] : sums.runs) runs[place].all = run.keys;
+  double bytes = sums.bytes;
+  for (const auto& [id, job] : jobs_) {
+    double keys = 0;
+    uint64_t order = 0;
+    for (const uint64_t number : job.inputs) {
+      const auto input = files_.find(number);
+      if (input == files_.end()) continue;
+      const LiveFile& file = input->second;
+      const FilterEstimator::Estimate estimate = sums.estimator.Of(file);
+      runs[RunOf(file)].all -= estimate.keys;
+      keys += estimate.keys;
+      bytes -= PlannedBytes(file, estimate);
+      order = std::max(order, file.order);
+    }
+    LiveFile output;
+    output.level = static_cast<int>(job.output_level);
+    output.order = order;
+    RunKeys& run = runs[RunOf(output)];
+    run.all += keys;
+    run.written += keys;
+  }
+  LiveFilters live;
+  // Sums may lack the last few changes, so that less than nothing is left.
+  for (const auto& [place, run] : runs) {
+    if (Rounded(run.all) == 0) continue;
+    live.runs.push_back({Rounded(run.all)});
+    live.written_keys.push_back(Rounded(std::min(run.written, run.all)));
+  }
+  live.key_count = Rounded(sums.keys);
+  live.filter_bytes = Rounded(bytes);
+  return live;
 }
 
 std::optional<double> LiveTree::OutputKeys(const Output& output,

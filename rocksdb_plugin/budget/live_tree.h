@@ -108,10 +108,13 @@ class LiveTree {
     bool is_flush = false;
   };
   struct View {
+    // As they will be when the compactions of now are done.
     LiveFilters live;
-    // The keys of each run by the bits per key of their filters, which differ
-    // until the last plan has written all SSTs.
+    // As they are now, with the keys of each run by the bits per key of their
+    // filters, which differ until the last plan has written all SSTs.
+    std::vector<TreeRun> runs;
     std::vector<std::map<double, double>> run_bits;
+    double filter_bytes = 0;
     // The average of the SSTs that a filter policy wrote or will, 0 if none is
     // known.
     double policy_bits = 0;
@@ -192,6 +195,7 @@ class LiveTree {
                                    const Sums& sums) const;
   std::optional<double> OutputKeys(const Output& output,
                                    const Sums& sums) const;
+  LiveFilters AfterCompactions(const Sums& sums) const;
 
   mutable std::mutex mutex_;
   mutable std::unique_ptr<Sums> sums_;  // Made when they are needed.

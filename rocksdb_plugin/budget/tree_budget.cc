@@ -136,7 +136,7 @@ absl::Status FitCountedGets(const rdb::BlockBasedTableOptions& table,
   rates.counts_flushed_blocks =
       table.prepopulate_block_cache !=
       rdb::BlockBasedTableOptions::PrepopulateBlockCache::kDisable;
-  return FitGets(view.live.runs, filters, rates, plan.popularity, get);
+  return FitGets(view.runs, filters, rates, plan.popularity, get);
 }
 
 void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
@@ -190,17 +190,15 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
         std::min(total.get.missing_share, 1 - kLeastFound);
   }
   absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
-      SweepTotalMemory(cost, view.live.runs, total);
+      SweepTotalMemory(cost, view.runs, total);
   if (!sweep.ok()) return;
   while (sweep->size() > 1 && sweep->back().filters.bits_per_key > most_bits) {
     sweep->pop_back();
   }
   const double bits_before = std::min(
-      most_bits, had_plan
-                     ? plan->bits_per_key
-                     : 8 * static_cast<double>(view.live.filter_bytes) / keys);
+      most_bits, had_plan ? plan->bits_per_key : 8 * view.filter_bytes / keys);
   const auto plan_of = [&](double bits_per_key) {
-    return PlanFilterMemory(cost, view.live.runs, total,
+    return PlanFilterMemory(cost, view.runs, total,
                             FilterMemory::BitsPerKey(bits_per_key));
   };
   TotalMemoryPlan now = CheapestPlan(*sweep);

@@ -352,6 +352,15 @@ absl::StatusOr<TreeWaste> MeasureWaste(const FilterCost& cost,
   return waste;
 }
 
+namespace {
+
+// False for NaN, too.
+bool IsKnown(std::optional<double> run_share) {
+  return run_share.has_value() && *run_share > 0;
+}
+
+}  // namespace
+
 absl::StatusOr<FileBudget> FileBudget::Create(
     const FilterCost& cost, const FileBudgetOptions& options) {
   if (absl::Status status = CheckFileOptions(options); !status.ok()) {
@@ -375,6 +384,12 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
     absl::Status status = CheckShare("moved_share", *live.moved_share, 0);
     if (!status.ok()) return status;
   }
+  if (!live.written_keys.empty() &&
+      live.written_keys.size() != live.runs.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("written_keys are of ", live.written_keys.size(),
+                     " runs, and there are ", live.runs.size()));
+  }
   const double missing_share = options.missing_share;
   const double bits_per_key = std::min(options.memory.BitsPerKeyOf(key_count),
                                        options.max_bits_per_key);
@@ -382,7 +397,8 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   absl::StatusOr<FilterBudgetPlan> plan =
       PlanFilterBudget(cost_, live.runs, options);
   // If no live run may have a filter, they say nothing about future ones.
-  if (plan.ok() && plan->bits_per_key == 0) {
+  const bool is_of_live = plan.ok() && plan->bits_per_key > 0;
+  if (plan.ok() && !is_of_live) {
     plan = PlanFilterBudget(
         cost_, LeveledRuns(options_.size_ratio, options_.level_count), options);
   }
@@ -398,8 +414,14 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
     extra_bits_ = most_over / *live.moved_share;
   }
   if (live.key_count == 0) return absl::OkStatus();
-  const double live_bits =
-      8 * static_cast<double>(live.filter_bytes) / key_count;
+  // Small filters take a little more than planned.
+  constexpr double kOfPlan = 1.01;
+  double live_bits = 8 * static_cast<double>(live.filter_bytes);
+  for (size_t i = 0; i < live.written_keys.size(); ++i) {
+    const double planned = is_of_live ? plan->runs[i].setting.bits_per_key : 0;
+    live_bits += kOfPlan * static_cast<double>(live.written_keys[i]) * planned;
+  }
+  live_bits /= key_count;
   precision_ += std::clamp(options_.control_gain * (bits_per_key - live_bits),
                            -options_.control_limit, options_.control_limit);
   return absl::OkStatus();
@@ -417,9 +439,7 @@ double FileBudget::MaxBitsPerKey(bool is_flush) const {
 }
 
 double FileBudget::NewerRunShare(const FileFacts& facts) const {
-  if (facts.run_share.has_value()) {
-    return std::clamp(*facts.run_share, 0.0, 1.0);
-  }
+  if (IsKnown(facts.run_share)) return std::min(*facts.run_share, 1.0);
   const uint32_t level = facts.level.value_or(0);
   uint32_t level_count = facts.level_count.value_or(options_.level_count);
   // A flush is not all of the tree even if no level is known yet.
@@ -435,7 +455,7 @@ FilterSetting FileBudget::ForFile(const FileFacts& facts) const {
     return cost_.ForBits(bits_per_key_);
   }
   const bool is_known =
-      facts.is_flush || facts.level.has_value() || facts.run_share.has_value();
+      facts.is_flush || facts.level.has_value() || IsKnown(facts.run_share);
   double share = oldest_share_;
   double found = 1;  // The share of all present keys that are in this or newer
                      // runs.

@@ -248,6 +248,7 @@ FilterSetting FilterCost::ForFpr(double fpr) const {
 
 FilterSetting FilterCost::ForBits(double bits_per_key) const {
   const std::vector<FilterSetting>& settings = curve_->settings;
+  if (std::isnan(bits_per_key)) return settings.front();
   const auto above =
       std::upper_bound(settings.begin(), settings.end(), bits_per_key,
                        [](double bits, const FilterSetting& s) {

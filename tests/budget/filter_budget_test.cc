@@ -381,6 +381,41 @@ TEST(FileBudget, AKnownShareComesBeforeTheLevel) {
             budget.ForFile(AtLevel(5, 7)).bits_per_key);
 }
 
+TEST(FileBudget, AShareOfNoKeysIsNotKnown) {
+  FileBudget budget = MakeFileBudget();
+  SetLiveBits(10, &budget);
+  for (const double share :
+       {0.0, -0.1, std::numeric_limits<double>::quiet_NaN()}) {
+    FileFacts facts = AtLevel(2, 4);
+    facts.run_share = share;
+    EXPECT_EQ(budget.ForFile(facts).bits_per_key,
+              budget.ForFile(AtLevel(2, 4)).bits_per_key)
+        << share;
+  }
+}
+
+// A compaction of the whole tree pays nothing back for the filters it removes.
+TEST(FileBudget, FiltersThatAreBeingWrittenAreThoseOfThePlan) {
+  FileBudget budget = MakeFileBudget();
+  const auto bits_with = [&](uint64_t written, double live_bits) {
+    LiveFilters live;
+    live.key_count = 8'000'000;
+    live.runs = {{live.key_count}};
+    live.written_keys = {written};
+    live.filter_bytes = static_cast<uint64_t>(
+        static_cast<double>(live.key_count - written) * live_bits / 8);
+    live.moved_share = 0;
+    EXPECT_TRUE(budget.SetLive(live).ok());
+    return budget.ForFile(kBottommost).bits_per_key;
+  };
+  EXPECT_NEAR(bits_with(8'000'000, 14), 10, 0.05);
+  EXPECT_NEAR(bits_with(4'000'000, 12), bits_with(0, 11), 0.05);
+  EXPECT_LT(bits_with(0, 12), 9.5);
+  LiveFilters live;
+  live.written_keys = {1};
+  EXPECT_TRUE(absl::IsInvalidArgument(budget.SetLive(live)));
+}
+
 TEST(FileBudget, SstsAreCappedByHowManyAreMoved) {
   FileBudget budget = MakeFileBudget();
   for (const FileFacts& facts : {kFlush, AtLevel(0, 7)}) {
