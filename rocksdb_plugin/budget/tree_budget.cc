@@ -182,12 +182,13 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
           FitCountedGets(context.table_options, view, cost, *plan, &total.get);
       if (!fitted.ok()) return;
     }
-    // Where all gets are absent today, the last bits save few reads; once keys
-    // are found, they would push data out of the cache until compactions have
-    // written new filters.
-    constexpr double kLeastFound = 0.02;
+    // Gets may change before compactions have written new filters. Where all
+    // are absent, the last bits save few reads; once keys are found, they push
+    // data out of the cache. Where all find their key, a large cache has room
+    // for some bits, without which absent keys read a block of each run.
+    constexpr double kLeastShare = 0.02;
     total.get.missing_share =
-        std::min(total.get.missing_share, 1 - kLeastFound);
+        std::clamp(total.get.missing_share, kLeastShare, 1 - kLeastShare);
   }
   absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
       SweepTotalMemory(cost, view.runs, total);
