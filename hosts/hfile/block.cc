@@ -48,13 +48,23 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
   header.magic = magic;
   header.payload_size = size_without_header;
   header.size = format.header_size() + uint64_t{size_without_header};
-  if (size_without_header > kMaxBlockSize ||
-      header.uncompressed_size > kMaxBlockSize || offset > format.end ||
-      header.size > format.end - offset) {
+  // No codec of HBase makes more bytes of one than this, but from damage.
+  constexpr uint64_t kMostBytesOfOne = 1100;
+  const uint64_t most = kMostBytesOfOne * size_without_header;
+  if (offset > format.end || header.size > format.end - offset ||
+      (header.uncompressed_size > kMaxBlockSize &&
+       header.uncompressed_size > most)) {
     return DataLossAt(*format.source, offset, "a block of ", header.size,
                       " bytes, uncompressed ", header.uncompressed_size,
-                      ", where blocks end at ", format.end,
-                      " and have at most ", kMaxBlockSize);
+                      ", where blocks end at ", format.end);
+  }
+  if (size_without_header > kMaxBlockSize ||
+      header.uncompressed_size > kMaxBlockSize) {
+    return Annotate(
+        *format.source, offset,
+        Unimplemented("a block of ", header.size, " bytes, uncompressed ",
+                      header.uncompressed_size,
+                      "; rowbloom reads blocks of at most ", kMaxBlockSize));
   }
   if (!format.has_checksums) return header;
 
@@ -129,10 +139,15 @@ absl::StatusOr<Block> ReadBlock(const BlockFormat& format, uint64_t offset,
     if (!header.ok()) return header.status();
     size = header->size;
   } else if (size < format.header_size() || offset > format.end ||
-             size > format.end - offset ||
-             size > format.header_size() + uint64_t{kMaxBlockSize}) {
+             size > format.end - offset) {
     return DataLossAt(*format.source, offset, "an index has a block of ", size,
                       " bytes here; blocks end at ", format.end);
+  } else if (size > format.header_size() + uint64_t{kMaxBlockSize}) {
+    return Annotate(*format.source, offset,
+                    Unimplemented("an index has a block of ", size,
+                                  " bytes here; rowbloom reads blocks of at "
+                                  "most ",
+                                  kMaxBlockSize));
   }
   const std::unique_ptr<char[]> scratch(new char[static_cast<size_t>(size)]);
   std::string_view bytes;

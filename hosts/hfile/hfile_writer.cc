@@ -63,11 +63,13 @@ absl::Status CheckCell(const HFileCell& cell, uint64_t number, bool has_tags) {
       cell.qualifier.size() > hfile::kMaxBlockSize ||
       cell.value.size() > hfile::kMaxBlockSize ||
       cell.tags.size() > std::numeric_limits<uint16_t>::max()) {
-    return InvalidArgument("cell ", number, ": none has ", cell.row.size(),
-                           " bytes of row, ", cell.family.size(),
-                           " of family, ", cell.qualifier.size(),
-                           " of qualifier, ", cell.value.size(), " of value, ",
-                           cell.tags.size(), " of tags");
+    return InvalidArgument(
+        "cell ", number, ": ", cell.row.size(), " bytes of row (1 to ",
+        hfile::kMaxRowSize, "), ", cell.family.size(), " of family (at most ",
+        hfile::kMaxFamilySize, "), ", cell.qualifier.size(),
+        " of qualifier and ", cell.value.size(), " of value (each at most ",
+        hfile::kMaxBlockSize, "), ", cell.tags.size(), " of tags (at most ",
+        std::numeric_limits<uint16_t>::max(), ")");
   }
   constexpr uint8_t kTypes[] = {
       hfile::kTypeMinimum,      HFileCell::kPut,

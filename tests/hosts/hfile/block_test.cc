@@ -28,5 +28,29 @@ TEST(Block, EndsWhereBlocksEnd) {
   }
 }
 
+// HBase writes a cell of any size into one block.
+TEST(Block, LargerThanIsReadIsNoDamageIfTheFileHasItsBytes) {
+  const auto source = NewMemorySource("");
+  BlockFormat format;
+  format.source = source.get();
+  format.end = uint64_t{1} << 30;
+  const auto parse = [&](uint32_t size, uint32_t uncompressed_size) {
+    std::string header = SerializeBlock({}, kDataMagic, -1, "")->substr(0, 33);
+    const auto put = [&header](size_t at, uint32_t value) {
+      for (int i = 0; i < 4; ++i) {
+        header[at + i] = static_cast<char>(value >> (24 - 8 * i));
+      }
+    };
+    put(8, size);
+    put(12, uncompressed_size);
+    return ParseBlockHeader(format, 0, header).status().code();
+  };
+  constexpr uint32_t kTooLarge = kMaxBlockSize + 1;
+  EXPECT_EQ(parse(kTooLarge, kTooLarge), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(parse(1 << 20, kTooLarge), absl::StatusCode::kUnimplemented);
+  EXPECT_EQ(parse(1000, kTooLarge), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(parse(1 << 30, kTooLarge), absl::StatusCode::kDataLoss);
+}
+
 }  // namespace
 }  // namespace rowbloom::hfile
