@@ -21,7 +21,8 @@
 // describes itself: files written with another family or size stay readable.
 // LevelDB does not check its filter block's checksum unless paranoid_checks is
 // set. Each lookup therefore compares the checksum of the filter that it asks:
-// damaged, foreign and newer bytes answer "maybe".
+// damaged, foreign and newer bytes answer "maybe". Set paranoid_checks all the
+// same: only it sees damage to the places of filters, which LevelDB keeps.
 //
 // Size: LevelDB makes one filter for each data block (of 2 KiB or more), so
 // with its default of 4 KiB they hold a few dozen keys. docs/leveldb.md shows
