@@ -281,5 +281,29 @@ TEST(RedisBloomFilter, ObservedRateIsTheExpectedOne) {
   EXPECT_LT(filter.expected_fpr(), 0.01);
 }
 
+// All positions of an element follow from two numbers.
+TEST(RedisBloomFilter, SmallFiltersAreAboveTheExpectedRate) {
+  const auto factor_of = [](double error_rate) {
+    constexpr uint64_t kElements = 100;
+    testing::Random random(3);
+    double positives = 0;
+    double expected = 0;
+    for (int i = 0; i < 50; ++i) {
+      auto filter = RedisBloomFilter::New(NonScaling(error_rate, kElements));
+      for (uint64_t j = 0; j < kElements; ++j) {
+        EXPECT_TRUE(filter->Add(absl::StrCat(random())).ok());
+      }
+      constexpr uint64_t kLookups = 100'000;
+      for (uint64_t j = 0; j < kLookups; ++j) {
+        positives += filter->MayContain(absl::StrCat("absent", random()));
+      }
+      expected += kLookups * filter->expected_fpr();
+    }
+    return positives / expected;
+  };
+  EXPECT_NEAR(factor_of(1e-3), 1.5, 0.3);
+  EXPECT_NEAR(factor_of(1e-4), 3, 1);
+}
+
 }  // namespace
 }  // namespace rowbloom

@@ -159,14 +159,14 @@ TEST(ScalableFilter, MemoryIsThatOfItsLayers) {
 }
 
 // docs/memfilters.md, "Which filter for what".
-TEST(ScalableFilter, TheDefaultsTakeUpToSixTimesAStandardFiltersMemory) {
+TEST(ScalableFilter, TheDefaultsTakeSixTimesAStandardFiltersMemory) {
   Random random(9);
   ScalableOptions options;
   auto filter = ScalableFilter::New(options);
   double least = std::numeric_limits<double>::max();
   double most = 0;
   size_t layers = 1;
-  for (uint64_t keys = 1; keys <= 300'000; ++keys) {
+  for (uint64_t keys = 1; keys <= 1'000'000; ++keys) {
     ASSERT_TRUE(filter->Add(KeyDigest{random()}).ok());
     // It takes most when it has just grown, and least before.
     if (keys < 1000 || (filter->layer_count() == layers && keys % 1000 != 0)) {
