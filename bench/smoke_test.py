@@ -165,14 +165,6 @@ def check_places(results):
         assert (metadata_reads > 0) == (share == 0.01), runs
 
 
-def check_planned_bits(results):
-    planned = [run for run in results["time"]["runs"] if "plan" in run]
-    assert len(planned) == 2
-    for run in planned:
-        bits = run["plan"]["bits_per_key"]
-        assert abs(run["bits_per_key"] - bits) < 1.5, (run, bits)
-
-
 def check_cpu(results):
     for entries in results["cpu"]["compactions"]:
         assert sum(level["keys"] for level in entries["levels"]) == 40000
@@ -270,9 +262,6 @@ PROGRAMS = {
         ("cpu --quick --policies rocksdb_bloom,compact", check_cpu),
         ("time --quick --cache_shares 0.02 --filters "
          "none,rocksdb_bloom:10,compact_budget:6", check_time, "time"),
-        ("time --quick --cache_shares 0.02 --workloads absent,half_absent "
-         "--filters rocksdb_bloom:10,compact_total_memory",
-         check_planned_bits),
         ("kvrocks --quick --rows 10000", check_kvrocks),
         ("scans --quick --rows 10000", check_scans),
         ("mini_kv --quick", check_mini_kv)],

@@ -219,41 +219,6 @@ def reads_time(result):
            "`compact_budget` at the nearest bits measured and at the best:")
     yield table(["workload", "cache", "of the data", "threads", "model's bits",
                  "nearest", "best"], choices)
-    yield from planned_bits(result["runs"])
-
-
-def planned_bits(runs):
-    planned = [run for run in runs if "plan" in run]
-    if not planned:
-        return
-    yield ("The bits per key of `compact_total_memory`, all and from level 1 "
-           "on: those that the policy wrote, and the plan of `rowbloom plan "
-           "--cache_bytes` for the tree:")
-    yield table(["workload", "total_memory_bytes", "missing_share", "written",
-                 "planned", "written by level", "planned by level"],
-                [[run["workload"], run["plan"]["total_memory_bytes"],
-                  f"{run['plan']['missing_share']:g}",
-                  f"{run['bits_per_key']:.2f}",
-                  f"{run['plan']['bits_per_key']:.2f}",
-                  ", ".join(f"{bits:.1f}" for bits in run["bits_by_level"]),
-                  ", ".join(f"{bits:.1f}"
-                            for bits in run["plan"]["bits_by_run"])]
-                 for run in planned])
-
-
-def reads_time_policy(result):
-    runs = result["time"]["runs"]
-    yield ("Blocks that an operation reads where data, indexes and filters "
-           "share one block cache: all, and data, filter and index. "
-           "`compact_total_memory` is the policy that is told the capacity of "
-           "the cache and the share of absent keys. The machine ran other "
-           "programs at the same time, so this section has no times.")
-    yield pivot(runs, "filter", lambda run: f"`{run['filter']}`",
-                lambda run: run["workload"], lambda run: run,
-                lambda run: "{:.3f}: {:.3f}, {:.3f}, {:.3f}".format(
-                    reads_of(run), run["data_reads"],
-                    run["filter_reads"], run["index_reads"]))
-    yield from planned_bits(runs)
 
 
 def reads_rows(result):
@@ -670,8 +635,6 @@ SECTIONS = {
     "reads_phases_other": ("Filters that follow other gets", reads_phases),
     "reads_cpu": ("Processor time of writing", reads_cpu),
     "reads_time": ("Time of gets in one memory", reads_time),
-    "reads_time_policy": ("Reads of gets with total_memory_bytes",
-                          reads_time_policy),
     "reads_time_large": ("Time of gets in a larger memory", reads_time),
     "reads_time_threads": ("Time of gets by threads and cache", reads_time),
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),

@@ -60,8 +60,6 @@ constexpr Entry kEntries[] = {
     {"fast_budget", "fast", kKeys | kCpu, Spread::kBudget},
     {"compact_budget", "compact",
      kKeys | kMemory | kGrow | kCpu | kTime | kPhases, Spread::kBudget},
-    // MakeMemoryPolicy() makes the policy that writes the measured filters.
-    {kMemoryPolicy, "compact", kTime, Spread::kBudget},
     {"compact_auto", "compact", kTime | kPhases, Spread::kAuto},
     {"composed_auto", kRibbon, kTime | kPhases, Spread::kComposedAuto},
     {kHitsOnly, "compact", kMemory, Spread::kHitsOnly},
@@ -269,20 +267,6 @@ Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
   if (entry.spread == Spread::kAuto || entry.spread == Spread::kComposedAuto) {
     policy.statistics = rocksdb::CreateDBStatistics();
   }
-  return policy;
-}
-
-Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share) {
-  const double most_bits = TotalMemoryOptions().max_bits_per_key;
-  RocksDbOptions options = RowbloomKeyOptions(Find(kMemoryPolicy), most_bits);
-  options.total_memory_bytes = total_memory_bytes;
-  options.missing_share =
-      std::max(missing_share, FilterBudgetOptions::kMinMissingShare);
-  Policy policy;
-  policy.name = kMemoryPolicy;
-  policy.is_rowbloom = true;
-  policy.filter = Checked(NewRocksDbFilterPolicy, options);
-  policy.listeners.push_back(NewRocksDbBudgetListener());
   return policy;
 }
 

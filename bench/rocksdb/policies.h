@@ -29,7 +29,6 @@ inline constexpr char kNone[] = "none";
 inline constexpr char kBloom[] = "rocksdb_bloom";
 inline constexpr char kRibbon[] = "rocksdb_ribbon";
 inline constexpr char kHitsOnly[] = "compact_hits_only";
-inline constexpr char kMemoryPolicy[] = "compact_total_memory";
 
 // A command compares its own selection of policies.
 enum Command : unsigned {
@@ -77,9 +76,6 @@ Policy MakeRowPolicy(const std::string& name, double bits_per_key);
 // Ribbon too.
 Policy MakeKeyPolicy(const std::string& name, double bits_per_key,
                      const TreeShape& shape);
-
-// kMemoryPolicy for a block cache of this size, with its listener.
-Policy MakeMemoryPolicy(uint64_t total_memory_bytes, double missing_share);
 
 }  // namespace rowbloom::bench
 

@@ -64,7 +64,6 @@ constexpr const char* kFilters[] = {
     "compact_budget:6",
     "compact_budget:4",
     "compact_budget:2",
-    kMemoryPolicy,
 };
 
 // YCSB's workloads, and mixgraph with the numbers of RocksDB's wiki, in a
@@ -266,36 +265,6 @@ Policy PolicyOf(const std::string& filter, const TreeShape& shape) {
   return MakeKeyPolicy(name, bits, shape);
 }
 
-FilterBudgetPlan PlanOf(const std::vector<TreeRun>& runs,
-                        const GetCostOptions& get, const FilterCost& cost) {
-  TotalMemoryOptions options;
-  options.get = get;
-  return OrThrow(PlanTotalMemory(cost, runs, options)).filters;
-}
-
-// The plan that `rowbloom plan --cache_bytes` prints for this tree. It
-// shares the policy's assumptions: gets are uniform, and the device has the
-// default latency.
-Json PolicyPlan(const Case& c, const std::vector<TreeRun>& runs,
-                size_t capacity_bytes) {
-  const GetCostOptions defaults;
-  GetCostOptions get = ModelOptions(c, capacity_bytes, defaults.read_us);
-  get.high_priority_share = defaults.high_priority_share;
-  get.zipf_exponent = 0;
-  get.missing_share =
-      std::max(get.missing_share, FilterBudgetOptions::kMinMissingShare);
-  const FilterBudgetPlan plan =
-      PlanOf(runs, get, OrThrow(FilterCost::OfFamily("compact")));
-  Json bits = Json::array();
-  for (const RunBudget& run : plan.runs) {
-    bits.push_back(run.setting.bits_per_key);
-  }
-  return {{"total_memory_bytes", capacity_bytes},
-          {"missing_share", get.missing_share},
-          {"bits_per_key", plan.bits_per_key},
-          {"bits_by_run", std::move(bits)}};
-}
-
 Json MeasureCase(const Case& c, const TreeShape& shape,
                  const std::vector<TreeRun>& tree_runs, double read_us,
                  std::vector<Contestant>* contestants, Json* model_choices,
@@ -320,10 +289,7 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
     Tree& tree = *contestant.tree;
     const Policy policy = PolicyOf(contestant.name, shape);
     tree.database.Reopen(NewCache(c.cache, capacity));
-    if (contestant.name == kMemoryPolicy) {
-      tree.Rewrite(MakeMemoryPolicy(capacity, c.workload->missing_share),
-                   [] {});
-    } else if (policy.statistics != nullptr) {
+    if (policy.statistics != nullptr) {
       tree.Rewrite(policy, warm_up);
     }
     warm_up();
@@ -350,21 +316,18 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
     Json json = c.ToJson();
     json["filter"] = contestant.name;
     json["bits_per_key"] = contestant.tree->all.BitsPerKey();
-    if (contestant.name == kMemoryPolicy) {
-      for (const Level& level : contestant.tree->levels) {
-        json["bits_by_level"].push_back(level.BitsPerKey());
-      }
-      json["plan"] = PolicyPlan(c, tree_runs, capacity);
-    }
     json.update(summaries[i]);
     runs.push_back(std::move(json));
   }
   if (HasModel(*c.workload)) {
     Json& choice = model_choices->emplace_back(c.ToJson());
+    TotalMemoryOptions options;
+    options.get = ModelOptions(c, capacity, read_us);
     choice["bits_per_key"] =
-        PlanOf(tree_runs, ModelOptions(c, capacity, read_us),
-               OrThrow(FilterCost::OfFamily("compact", kKeysPerPartition)))
-            .bits_per_key;
+        OrThrow(PlanTotalMemory(
+                    OrThrow(FilterCost::OfFamily("compact", kKeysPerPartition)),
+                    tree_runs, options))
+            .filters.bits_per_key;
   }
   return runs;
 }

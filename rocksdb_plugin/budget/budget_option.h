@@ -59,11 +59,6 @@ void AddBudgetOptions(const char* policy, OptionTypeTable* table) {
          return ParseBytes(text, &o->budget_bytes);
        },
        [](const Options& o) { return absl::StrCat(o.budget_bytes); }});
-  add("total_memory_bytes",
-      {[](std::string_view text, Options* o) {
-         return ParseBytes(text, &o->total_memory_bytes);
-       },
-       [](const Options& o) { return absl::StrCat(o.total_memory_bytes); }});
   add("missing_share",
       NumberText<Options, &Options::missing_share, ValidateMissingShare>());
 }

@@ -158,13 +158,12 @@ void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
       gets.filter_asks, gets.filter_reads, gets.data_reads);
 }
 
-// Plans for the gets that `view` has counted, if auto_bits asks for that, with
-// filters of at most `most_bits` on average. Keeps the plan if it cannot.
+// Plans for the gets that `view` has counted, with filters of at most
+// `most_bits` on average. Keeps the plan if it cannot.
 void UpdatePlan(const rdb::FilterBuildingContext& context,
                 const LiveTree::View& view, const FilterCost& cost,
-                const RocksDbBudgetOptions& options, double cache_bytes,
-                const FilterBudgetOptions& budget, double most_bits,
-                TreePlan* plan) {
+                double cache_bytes, const FilterBudgetOptions& budget,
+                double most_bits, TreePlan* plan) {
   const auto keys = static_cast<double>(view.live.key_count);
   const bool had_plan = plan->key_count > 0;
   TotalMemoryOptions total;
@@ -173,23 +172,21 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   total.get = GetOptionsFor(context.table_options, view, budget);
   const auto all_bytes = static_cast<uint64_t>(cache_bytes);
   total.get.cache_bytes = all_bytes;
-  if (options.auto_bits) {
-    constexpr double kAutoStepBits = 0.5;
-    total.step_bits = kAutoStepBits;
-    total.get.high_priority_share = HighPriorityShare(context.table_options);
-    if (view.gets.has_value()) {
-      const absl::Status fitted =
-          FitCountedGets(context.table_options, view, cost, *plan, &total.get);
-      if (!fitted.ok()) return;
-    }
-    // Gets may change before compactions have written new filters. Where all
-    // are absent, the last bits save few reads; once keys are found, they push
-    // data out of the cache. Where all find their key, a large cache has room
-    // for some bits, without which absent keys read a block of each run.
-    constexpr double kLeastShare = 0.02;
-    total.get.missing_share =
-        std::clamp(total.get.missing_share, kLeastShare, 1 - kLeastShare);
+  constexpr double kStepBits = 0.5;
+  total.step_bits = kStepBits;
+  total.get.high_priority_share = HighPriorityShare(context.table_options);
+  if (view.gets.has_value()) {
+    const absl::Status fitted =
+        FitCountedGets(context.table_options, view, cost, *plan, &total.get);
+    if (!fitted.ok()) return;
   }
+  // Gets may change before compactions have written new filters. Where all are
+  // absent, the last bits save few reads; once keys are found, they push data
+  // out of the cache. Where all find their key, a large cache has room for some
+  // bits, without which absent keys read a block of each run.
+  constexpr double kLeastShare = 0.02;
+  total.get.missing_share =
+      std::clamp(total.get.missing_share, kLeastShare, 1 - kLeastShare);
   absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
       SweepTotalMemory(cost, view.runs, total);
   if (!sweep.ok()) return;
@@ -205,21 +202,17 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   TotalMemoryPlan now = CheapestPlan(*sweep);
   const absl::StatusOr<TotalMemoryPlan> before = plan_of(bits_before);
   if (!before.ok()) return;
-  if (options.auto_bits) {
-    const double middle = now.filters.bits_per_key;
-    const double half_step = total.step_bits / 2;
-    for (const double bits_per_key : {middle - half_step, middle + half_step}) {
-      const absl::StatusOr<TotalMemoryPlan> beside =
-          plan_of(std::min(bits_per_key, most_bits));
-      if (beside.ok() && beside->cost.total_us < now.cost.total_us) {
-        now = *beside;
-      }
-    }
-    if (had_plan && now.cost.total_us > kClearGain * before->cost.total_us) {
-      // A plan spends a little less than it may.
-      now = *before;
-      now.filters.bits_per_key = bits_before;
-    }
+  const double middle = now.filters.bits_per_key;
+  for (const double bits_per_key :
+       {middle - kStepBits / 2, middle + kStepBits / 2}) {
+    const absl::StatusOr<TotalMemoryPlan> beside =
+        plan_of(std::min(bits_per_key, most_bits));
+    if (beside.ok() && beside->cost.total_us < now.cost.total_us) now = *beside;
+  }
+  if (had_plan && now.cost.total_us > kClearGain * before->cost.total_us) {
+    // A plan spends a little less than it may.
+    now = *before;
+    now.filters.bits_per_key = bits_before;
   }
   *plan = {keys,
            cache_bytes,
@@ -228,7 +221,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
            budget.missing_share,
            {total.get.range_keys, total.get.zipf_exponent,
             static_cast<double>(total.get.cache_bytes) / cache_bytes},
-           options.auto_bits ? view.gets : std::nullopt,
+           view.gets,
            now.cost.reads()};
   if (now.filters.bits_per_key != bits_before) {
     LogPlan(context, *plan, bits_before, *before, now);
@@ -323,30 +316,23 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
                             const LiveTree::View& view, const FilterCost& cost,
                             const RocksDbBudgetOptions& options,
                             FilterBudgetOptions* budget) {
-  if (options.auto_bits && view.gets.has_value()) {
+  if (!options.auto_bits) return;
+  if (view.gets.has_value()) {
     budget->missing_share = std::max(view.gets->missing_share,
                                      FilterBudgetOptions::kMinMissingShare);
   }
   const double cache_bytes =
-      options.total_memory_bytes > 0
-          ? static_cast<double>(options.total_memory_bytes)
-      : options.auto_bits ? SharedCacheBytes(context.table_options) *
-                                LiveTrees::ShareOf(DatabaseOf(context),
-                                                   context.column_family_name)
-                          : 0;
+      SharedCacheBytes(context.table_options) *
+      LiveTrees::ShareOf(DatabaseOf(context), context.column_family_name);
   const auto keys = static_cast<double>(view.live.key_count);
   const bool has_keys = keys > 0 && view.estimator.sums().key_count > 0;
   if (cache_bytes == 0 || !has_keys) return;
-  FilterMemory memory = budget->memory;
-  if (options.auto_bits) {
-    memory = FilterMemory::BitsPerKey(budget->max_bits_per_key);
-    if (options.budget_bytes > 0) {
-      memory = memory.AtMostBytes(options.budget_bytes);
-    }
+  FilterMemory memory = FilterMemory::BitsPerKey(budget->max_bits_per_key);
+  if (options.budget_bytes > 0) {
+    memory = memory.AtMostBytes(options.budget_bytes);
   }
   const double most = memory.BitsPerKeyOf(keys);
-  const bool waits_for_gets =
-      options.auto_bits && view.has_statistics && !view.gets.has_value();
+  const bool waits_for_gets = view.has_statistics && !view.gets.has_value();
   std::unique_lock<std::mutex> lock(mutex_);
   if (plans_.find(tree) == plans_.end()) {
     for (auto it = plans_.begin(); it != plans_.end();) {
@@ -366,12 +352,11 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
       kept.is_guess = view.has_unknown;
     }
   } else if (!kept.is_in_work &&
-             IsOutdated(kept.plan, keys, cache_bytes,
-                        options.auto_bits ? view.gets : std::nullopt)) {
+             IsOutdated(kept.plan, keys, cache_bytes, view.gets)) {
     kept.is_in_work = true;
     TreePlan plan = kept.plan;
     lock.unlock();
-    UpdatePlan(context, view, cost, options, cache_bytes, *budget, most, &plan);
+    UpdatePlan(context, view, cost, cache_bytes, *budget, most, &plan);
     lock.lock();
     // Another tree's plan may have come or gone, not this one's.
     kept = {plan, false};

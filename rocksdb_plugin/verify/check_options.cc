@@ -283,7 +283,6 @@ const char* OptionThatNeedsListener(const RocksDbBudgetOptions& budget,
                                     BudgetMode mode) {
   if (budget.auto_bits) return "auto_bits";
   if (budget.budget_bytes > 0) return "budget_bytes";
-  if (budget.total_memory_bytes > 0) return "total_memory_bytes";
   return mode == BudgetMode::kHitsOnly ? "budget=hits_only" : nullptr;
 }
 
@@ -413,24 +412,6 @@ Status CheckRocksDbOptions(const rdb::Options& options,
   if (warnings == nullptr) return status;
   if (!has_listener && mode != BudgetMode::kFixed) {
     warnings->push_back(without_listener("a budget") + ", or set budget=fixed");
-  }
-  const auto* table =
-      options.table_factory->GetOptions<rdb::BlockBasedTableOptions>();
-  if (budget->total_memory_bytes > 0 && table != nullptr) {
-    if (plugin::SharedCacheBytes(*table) == 0) {
-      warnings->push_back(absl::StrCat(
-          name,
-          " with total_memory_bytes, but filters do not compete with data for "
-          "the block cache: set budget_bytes instead; or have a block cache, "
-          "cache_index_and_filter_blocks and partition_filters, and no "
-          "partition_pinning=kAll"));
-    } else if (budget->total_memory_bytes > table->block_cache->GetCapacity()) {
-      warnings->push_back(absl::StrCat(
-          name, " with total_memory_bytes=", budget->total_memory_bytes,
-          ", but the block cache has ", table->block_cache->GetCapacity(),
-          ": filters are planned that push data out of it; set one to the "
-          "other"));
-    }
   }
   const bool counts_gets = options.statistics != nullptr &&
                            plugin::CountsTickers(*options.statistics);

@@ -237,8 +237,7 @@ BitsRange RangeOf(BudgetMode mode, double bits,
   }
   // Limits in bytes may be below the bits, and below the smallest filter the
   // nearest choice is no filter.
-  if (options.budget_bytes > 0 || options.total_memory_bytes > 0 ||
-      range.low < FilterSpec::kMinBitsPerKey) {
+  if (options.budget_bytes > 0 || range.low < FilterSpec::kMinBitsPerKey) {
     range.low = 0;
   }
   return range;

@@ -59,6 +59,14 @@ class ReportedTree {
     tree_->SetFiles(tree_->changes(), files, std::chrono::milliseconds(0));
   }
 
+  // Flushes so many keys that the gets before weigh nothing, and has these runs
+  // then.
+  void WriteAnew(const std::vector<TreeRun>& runs) {
+    constexpr uint64_t kManyKeys = 1'000'000'000;
+    tree_->FlushCompleted(++last_number_, FileOf(0, kManyKeys, 10));
+    SetRuns(runs);
+  }
+
   // Its gets have counted this since it was opened.
   void ObserveGets(const plugin::GetCounts& counts) {
     tree_->ObserveGets({});

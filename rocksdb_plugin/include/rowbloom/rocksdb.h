@@ -107,7 +107,7 @@ struct RocksDbOptions : RocksDbBudgetOptions {
   std::optional<BudgetMode> effective_budget() const {
     const RocksDbBudgetOptions none;
     const bool has_budget = auto_bits || budget_bits_per_key > 0 ||
-                            budget_bytes > 0 || total_memory_bytes > 0 ||
+                            budget_bytes > 0 ||
                             missing_share != none.missing_share;
     return budget.has_value() || !has_budget ? budget : BudgetMode::kBalanced;
   }

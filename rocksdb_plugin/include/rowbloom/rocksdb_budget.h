@@ -90,8 +90,8 @@ struct RocksDbBudgetLevel {
   FilterStatsSnapshot observed;      // All 0 without FilterStats.
 };
 
-// The bits that auto_bits or total_memory_bytes (rocksdb_budget_options.h) give
-// to new SSTs, and the gets that they are planned for.
+// The bits that auto_bits (rocksdb_budget_options.h) gives to new SSTs, and the
+// gets that they are planned for.
 struct RocksDbBitsPlan {
   double bits_per_key = 0;
   bool is_same_in_all_runs = false;

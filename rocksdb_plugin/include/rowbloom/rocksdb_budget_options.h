@@ -35,12 +35,6 @@ struct RocksDbBudgetOptions {
   // moved or ingested keep their filters, so a tree that is only appended to
   // exceeds the limit. 0: no limit.
   uint64_t budget_bytes = 0;
-  // The block cache, if filters and indexes are in it with the data and are
-  // partitioned. SSTs then get fewer bits than the budget's, or the same bits
-  // in all runs, wherever that makes a get cheaper, as get_cost.h expects for
-  // the live tree, missing_share and keys that are asked for equally often.
-  // Needs a listener. 0: no such limit.
-  uint64_t total_memory_bytes = 0;
   // Share of gets whose key is nowhere (FilterBudgetOptions): 0.01 to 1.
   double missing_share = 0.5;
 };

@@ -268,34 +268,6 @@ TEST(DbBudget, HoldsIfTheWholeTreeIsCompacted) {
   }
 }
 
-// Where filters would push data out of the cache, they get fewer bits.
-TEST(DbBudget, ATotalMemoryLowersTheBitsThatDoNotFit) {
-  for (const bool is_native : {true, false}) {
-    const auto bits_with = [&](uint64_t total_memory_bytes) {
-      RocksDbOptions native = NativeOptions();
-      native.total_memory_bytes = total_memory_bytes;
-      RocksDbComposedOptions composed;
-      composed.total_memory_bytes = total_memory_bytes;
-      BudgetDb db;
-      // The default since RocksDB 8.4 makes another tree of these keys, for
-      // which the plan spends 1.5 bits less where all fits.
-      db.options.level_compaction_dynamic_level_bytes = false;
-      db.Open(is_native ? NewRocksDbFilterPolicy(native)
-                        : NewRocksDbComposedPolicy(composed),
-              /*with_listener=*/true);
-      Workload workload(Inserts::kRandom);
-      for (int i = 0; i < 30; ++i) workload.Next(&db);
-      return db.Measure().bits_per_key;
-    };
-    // Filters of 10 bits for 61,440 keys would take 77,000 bytes.
-    const double without = bits_with(0);
-    const double small = bits_with(60'000);
-    EXPECT_GT(bits_with(100'000'000), without - 1.5);
-    EXPECT_LT(small, without - 3);
-    EXPECT_GT(small, 0.5);
-  }
-}
-
 TEST(DbBudget, AnOpenedDatabaseIsLearnedFromItsFiles) {
   BudgetDb db;
   RocksDbOptions twice = NativeOptions();

@@ -563,8 +563,7 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
     EXPECT_TRUE(check(policy, true, false, &warnings).ok());
     EXPECT_THAT(warnings, ElementsAre(HasSubstr("statistics is nullptr")));
   }
-  for (const char* option :
-       {"budget_bytes=1000", "total_memory_bytes=1000", "budget=hits_only"}) {
+  for (const char* option : {"budget_bytes=1000", "budget=hits_only"}) {
     const std::string policy = absl::StrCat("{id=rowbloom;", option, "}");
     EXPECT_REFUSED(check(policy, false, false, &warnings),
                    HasSubstr(" without a listener"));
@@ -572,10 +571,6 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
   EXPECT_TRUE(
       check("{id=rowbloom;budget_bytes=1000}", true, false, &warnings).ok());
   EXPECT_THAT(warnings, IsEmpty());
-  EXPECT_TRUE(
-      check("{id=rowbloom;total_memory_bytes=1000}", true, false, &warnings)
-          .ok());
-  EXPECT_THAT(warnings, ElementsAre(HasSubstr("no partition_pinning=kAll")));
   for (const char* policy :
        {"{id=rowbloom;budget=balanced}", "{id=rowbloom;missing_share=0.9}",
         "rowbloom.Composed:8"}) {

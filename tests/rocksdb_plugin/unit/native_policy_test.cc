@@ -100,8 +100,7 @@ TEST(NativePolicy, AnOptionOfABudgetMeansABalancedOne) {
   };
   EXPECT_FALSE(budget(";bloom_type=ROW").has_value());
   EXPECT_EQ(budget(";missing_share=0.9"), BudgetMode::kBalanced);
-  for (const char* option :
-       {"budget_bytes", "total_memory_bytes", "budget_bits_per_key"}) {
+  for (const char* option : {"budget_bytes", "budget_bits_per_key"}) {
     const std::string set = std::string(";") + option + "=4";
     EXPECT_EQ(budget(set), BudgetMode::kBalanced) << option;
     EXPECT_EQ(budget(set + ";budget=fixed"), BudgetMode::kFixed) << option;
@@ -143,12 +142,10 @@ TEST(NativePolicy, TextSetsTheBudget) {
   const RocksDbOptions options = OptionsOf<NativePolicy>(
       "{id=rowbloom;filter_spec=compact;budget=hits_only;budget_bits_per_key=0."
       "6;"
-      "budget_bytes=5000000000;total_memory_bytes=7000000000;"
-      "missing_share=0.9}");
+      "budget_bytes=5000000000;missing_share=0.9}");
   EXPECT_EQ(options.budget, BudgetMode::kHitsOnly);
   EXPECT_EQ(options.budget_bits_per_key, 0.6);
   EXPECT_EQ(options.budget_bytes, 5000000000);
-  EXPECT_EQ(options.total_memory_bytes, 7000000000);
   EXPECT_EQ(options.missing_share, 0.9);
 }
 

@@ -29,16 +29,6 @@ FileBudgetOptions Balanced() {
 
 class TreeBudgetTest : public ::testing::Test {
  protected:
-  absl::StatusOr<FileShare> ShareOf(const ReportedTree& tree, int level,
-                                    const FilterCost& cost,
-                                    const FileBudgetOptions& options,
-                                    uint64_t total_memory_bytes) {
-    RocksDbBudgetOptions of_tree;
-    of_tree.total_memory_bytes = total_memory_bytes;
-    return budget_.ShareOf(tree.In(BuildingContext::Compaction(level)).get(),
-                           cost, of_tree, options);
-  }
-
   TreeBudget budget_;
 };
 
@@ -110,80 +100,6 @@ TEST_F(TreeBudgetTest, NewerRunsGetMoreBits) {
     const double top = bits(BuildingContext::Compaction(1));
     EXPECT_GE(top, above) << cost.name();
     EXPECT_LE(top, kBits + FileBudgetOptions().max_extra_bits + 0.01);
-  }
-}
-
-TEST_F(TreeBudgetTest, TotalMemoryFollowsThePlanAndItsMode) {
-  const std::vector<TreeRun> runs = {{1000000}, {10000000}, {100000000}};
-  FileBudgetOptions options;
-  options.budget.memory = FilterMemory::BitsPerKey(20);
-  options.budget.missing_share = 1;
-  for (const bool is_tiny : {true, false}) {
-    const uint64_t total_memory_bytes = is_tiny ? 10'000'000 : 100'000'000;
-    TotalMemoryOptions total;
-    total.get.cache_bytes = total_memory_bytes;
-    total.get.entry_bytes =
-        ReportedTree::kRawKeyBytes + ReportedTree::kRawValueBytes + 3;
-    total.get.key_bytes = ReportedTree::kRawKeyBytes - 8;
-    total.get.missing_share = 1;
-    const auto plan = PlanTotalMemory(Compact(), runs, total);
-    ASSERT_TRUE(plan.ok()) << plan.status();
-    ASSERT_EQ(plan->mode, is_tiny ? BudgetMode::kFixed : BudgetMode::kBalanced);
-    const ReportedTree tree(runs);
-    std::vector<double> bits;
-    for (int level = 1; level <= 3; ++level) {
-      const auto share =
-          ShareOf(tree, level, Compact(), options, total_memory_bytes);
-      ASSERT_TRUE(share.ok()) << share.status();
-      bits.push_back(share->budget.ForFile(share->facts).bits_per_key);
-    }
-    if (is_tiny) {
-      EXPECT_EQ(
-          bits,
-          std::vector<double>(
-              3, Compact().ForBits(plan->filters.bits_per_key).bits_per_key));
-    } else {
-      EXPECT_GT(bits[0], bits[1] + 2);
-      EXPECT_GT(bits[1], bits[2] + 2);
-    }
-  }
-}
-
-TEST_F(TreeBudgetTest, AnotherCacheMakesANewPlan) {
-  FileBudgetOptions options;
-  options.budget.memory = FilterMemory::BitsPerKey(20);
-  options.budget.missing_share = 1;
-  const auto bits = [&](const ReportedTree& tree, uint64_t total_memory_bytes) {
-    const auto share = ShareOf(tree, 3, Compact(), options, total_memory_bytes);
-    return share->budget.ForFile(share->facts).bits_per_key;
-  };
-  const std::vector<TreeRun> runs = {{1000000}, {10000000}, {100000000}};
-  const ReportedTree first(runs);
-  const ReportedTree second(runs);
-  const double of_large = bits(first, 100'000'000);
-  const double of_small = bits(second, 10'000'000);
-  EXPECT_NE(of_small, of_large);
-  EXPECT_EQ(bits(first, 10'000'000), of_small);
-  EXPECT_EQ(bits(second, 100'000'000), of_large);
-}
-
-// The tree grows by less than what makes a new plan.
-TEST_F(TreeBudgetTest, TotalMemoryStaysWithinBudgetBytesBetweenPlans) {
-  constexpr uint64_t kBudgetBytes = 700'000;
-  FileBudgetOptions options;
-  options.budget.mode = BudgetMode::kFixed;
-  options.budget.missing_share = 1;
-  options.budget.memory =
-      FilterMemory::BitsPerKey(20).AtMostBytes(kBudgetBytes);
-  ReportedTree tree({});
-  for (const uint64_t keys : {1'000'000, 1'050'000, 1'090'000}) {
-    tree.SetRuns({{keys}});
-    const auto share = ShareOf(tree, 1, Compact(), options, 1'000'000'000);
-    ASSERT_TRUE(share.ok()) << share.status();
-    const double bytes = share->budget.MaxBitsPerKey(/*is_flush=*/false) / 8 *
-                         static_cast<double>(keys);
-    EXPECT_LE(bytes, kBudgetBytes + 1);
-    EXPECT_GT(bytes, 0.9 * kBudgetBytes);
   }
 }
 
@@ -339,6 +255,34 @@ TEST_F(AutoBitsTest, LearnFromDataIfThereIsNoFilter) {
   ReportedTree tree(runs_, /*bits=*/0);
   EXPECT_NEAR(PlanOf({}, FilterSetting(), &tree).popularity.zipf_exponent, 0.9,
               0.1);
+}
+
+TEST_F(AutoBitsTest, FollowTheCapacityOfTheCache) {
+  const FilterSetting filter = Compact().ForBits(kBits);
+  ReportedTree tree(runs_);
+  const double of_large = PlanOf({}, filter, &tree).bits_per_key;
+  SetCapacity(2'000'000);
+  EXPECT_LT(PlanOf({}, filter, &tree).bits_per_key, of_large - 1);
+}
+
+TEST_F(AutoBitsTest, GiveAllRunsTheSameBitsInATinyCache) {
+  gets_.missing_share = 1;
+  EXPECT_EQ(PlanOf({}).mode, BudgetMode::kBalanced);
+  SetCapacity(100'000);
+  EXPECT_EQ(PlanOf({}).mode, BudgetMode::kFixed);
+}
+
+// A tree that had no plan gets other bits.
+TEST_F(AutoBitsTest, KeepAPlanUnlessAnotherIsClearlyCheaper) {
+  const FilterSetting filter = Compact().ForBits(kBits);
+  ReportedTree tree(runs_);
+  const TreePlan first = PlanOf({}, filter, &tree);
+  gets_.missing_share = 0.36;
+  tree.WriteAnew(runs_);
+  const TreePlan second = PlanOf({}, filter, &tree);
+  ASSERT_GT(second.gets->missing_share, 0.35);
+  EXPECT_EQ(second.bits_per_key, first.bits_per_key);
+  EXPECT_NE(PlanOf({}).bits_per_key, first.bits_per_key);
 }
 
 TEST_F(AutoBitsTest, KeepAPlanWithinBudgetBytesAsTheTreeGrows) {
