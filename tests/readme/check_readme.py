@@ -9,10 +9,12 @@ lines from its first #include on, must stand in the pages of QUOTED_IN as a code
 block of its own, unindented; so must what each PROGRAM, an example for RocksDB,
 prints, in docs/rocksdb.md. The pages of PACKAGES_IN must name the packages of
 those lists in scripts/packages/. README.md's table of what filters save must be
-that of the published results.
+that of the published results, and the costs in tools/verbs/filter_ranking.cc
+those of docs/filter_families.md.
 Exit code 0 when all is so, 1 with what is not.
 """
 
+import re
 import subprocess
 import sys
 import tempfile
@@ -91,6 +93,15 @@ def savings():
     return "\n".join(rows) + "\n"
 
 
+def family_costs(page):
+    """Times of a lookup and of building, as multiples of blocked_bloom's."""
+    times = {row[0]: list(map(float, row[1:])) for row in re.findall(
+        r"^\| `(\w+)` \|.* ([\d.]+) \| ([\d.]+) \| ([\d.]+) \|$", page, re.M)}
+    build, absent, present = times["blocked_bloom"]
+    return {name: (round((t[1] / absent + t[2] / present) / 2, 1),
+                   round(t[0] / build, 1)) for name, t in times.items()}
+
+
 def main():
     root = Path(sys.argv[1])
     readme = (root / "README.md").read_text()
@@ -123,6 +134,13 @@ def main():
         "as long".format(*multiples("filter_bench", "compact_10")))
     if beside_avx2 not in " ".join(readme.split()):
         problems.append(f"README.md does not say: {beside_avx2}")
+    costs = family_costs((root / "docs/filter_families.md").read_text())
+    used = {name: (float(lookup), float(build)) for name, lookup, build in
+            re.findall(r'\{"(\w+)", ([\d.]+), ([\d.]+)\}', (
+                root / "tools/verbs/filter_ranking.cc").read_text())}
+    if used != costs:
+        problems.append(f"filter_ranking.cc has {used}, not {costs}, which are "
+                        "those of docs/filter_families.md")
     print("\n".join(problems) or "All quotes are of what there is.")
     return 1 if problems else 0
 
