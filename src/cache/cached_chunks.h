@@ -257,7 +257,7 @@ class CachedChunks {
     chunks_[chunk].pause.store(lookups, std::memory_order_relaxed);
   }
   // Counts one lookup; true if there is no pause.
-  bool PauseEnds(size_t chunk) {
+  bool CountDownPause(size_t chunk) {
     std::atomic<uint32_t>& pause = chunks_[chunk].pause;
     uint32_t left = pause.load(std::memory_order_relaxed);
     if (left == 0) return true;

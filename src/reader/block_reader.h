@@ -193,19 +193,33 @@ class BlockReader final : public FilterReader {
   bool Visit(size_t chunk, const Visitor& visit) const {
     return VisitByShortcut(chunk, visit) || VisitInTable(chunk, visit);
   }
-  // The same; but sets *is_paused, and skips the table, if the chunk was missed
-  // a moment ago.
-  template <typename Visitor>
-  bool VisitUnlessPaused(size_t chunk, const Visitor& visit,
-                         bool* is_paused) const {
-    if (VisitByShortcut(chunk, visit)) return true;
-    *is_paused = !chunks_.PauseEnds(chunk);
-    return !*is_paused && VisitInTable(chunk, visit);
+  // Asks the chunk, if it is in memory, for each Lookup of it that
+  // for_each(visitor) calls visitor(Lookup*) with. Sets *load and returns true
+  // if a load would answer, or more precision would pay, beside planned loads
+  // of `planned_bytes`.
+  template <typename ForEach>
+  bool PlanLoad(size_t chunk, const ForEach& for_each, uint64_t planned_bytes,
+                FilterLoad* load) const {
+    uint32_t steps_to_grow_from = 0;  // 0 if the chunk is whole.
+    const auto ask = [&](const ResidentChunk& resident) {
+      for_each([&](Lookup* lookup) { lookup->Ask(resident.view()); });
+      if (!resident.is_whole()) steps_to_grow_from = resident.steps();
+    };
+    // The table is not searched if the chunk was missed a moment ago.
+    const bool has_shortcut = VisitByShortcut(chunk, ask);
+    const bool is_paused = !has_shortcut && !chunks_.CountDownPause(chunk);
+    const bool is_in_memory =
+        has_shortcut || (!is_paused && VisitInTable(chunk, ask));
+    bool any_sample = false;
+    for_each([&](Lookup* lookup) {
+      CountIfSample(*lookup);
+      any_sample |= lookup->is_sample;
+    });
+    return is_in_memory
+               ? any_sample && steps_to_grow_from > 0 &&
+                     WantsGrowth(chunk, steps_to_grow_from, planned_bytes, load)
+               : !is_paused && WantsLoad(chunk, planned_bytes, load);
   }
-
-  // Decides whether to load a chunk that is not in memory, beside planned loads
-  // of `planned_bytes`. Sets *load if the load pays.
-  bool WantsLoad(size_t chunk, uint64_t planned_bytes, FilterLoad* load) const;
   // Makes the calling thread the one that loads; false if another one does.
   bool ClaimLoad(size_t chunk) const {
     return always_loads_ || chunks_.Claim(chunk);
@@ -232,10 +246,6 @@ class BlockReader final : public FilterReader {
     return has_held_filters_ && (!index().filter().empty() ||
                                  index().DescriptorOf(chunk).unit_count == 0);
   }
-  // Decides whether a chunk with `steps` in memory should have more, as a load
-  // brings them, beside planned loads of `planned_bytes`.
-  bool WantsGrowth(size_t chunk, uint32_t steps, uint64_t planned_bytes,
-                   FilterLoad* load) const;
   // Asks the filter of a chunk that needs no load, unless its family refuses
   // it. A sample puts it into the cache, where lookups are faster, if that
   // evicts nothing.
@@ -265,16 +275,22 @@ class BlockReader final : public FilterReader {
         !FileCounters::CountUnlessSample(counters)) {
       return false;
     }
-    chunks_.PauseEnds(chunk);
+    chunks_.CountDownPause(chunk);
     counters_.Add(FilterCounter::kUnloaded);
     return true;
   }
   FilterAnswer AskOrPlanLoad(const FilterKey& key, FilterLoad* load,
                              uint64_t planned_bytes) const;
-  // Asks the chunk in memory. Sets *load and returns true if a load would
-  // answer, or more precision would pay.
+  // PlanLoad() for a lookup that may be in no chunk, or in one that needs no
+  // load.
   bool AskMemory(Lookup* lookup, FilterLoad* load,
                  uint64_t planned_bytes = 0) const;
+  // Decides whether to load a chunk that is not in memory, beside planned loads
+  // of `planned_bytes`. Sets *load if the load pays.
+  bool WantsLoad(size_t chunk, uint64_t planned_bytes, FilterLoad* load) const;
+  // Decides whether a chunk with `steps` in memory should have more.
+  bool WantsGrowth(size_t chunk, uint32_t steps, uint64_t planned_bytes,
+                   FilterLoad* load) const;
   // Makes the load, whose claim the calling thread has, and asks the chunk.
   ABSL_ATTRIBUTE_NOINLINE void Load(const FilterLoad& load,
                                     Lookup* lookup) const;

@@ -133,33 +133,6 @@ void Ask(Questions group, const ResidentChunk& chunk) {
   for (Question& q : group) q.lookup.Ask(chunk.view());
 }
 
-// Answers questions about one chunk from memory. Returns false if a load would
-// answer, or bring more precision, and pays: the calling thread has its claim.
-bool AskMemory(Questions group, uint64_t planned_bytes, FilterLoad* load) {
-  const BlockReader& reader = *group.front().reader;
-  const size_t chunk = group.front().lookup.location.chunk();
-  bool is_paused = false;
-  uint32_t steps_to_grow_from = 0;  // 0 if the chunk is whole.
-  const bool is_in_memory = reader.VisitUnlessPaused(
-      chunk,
-      [&](const ResidentChunk& resident) {
-        Ask(group, resident);
-        if (!resident.is_whole()) steps_to_grow_from = resident.steps();
-      },
-      &is_paused);
-  bool any_sample = false;
-  for (const Question& q : group) {
-    reader.CountIfSample(q.lookup);
-    any_sample |= q.lookup.is_sample;
-  }
-  const bool pays =
-      is_in_memory ? any_sample && steps_to_grow_from > 0 &&
-                         reader.WantsGrowth(chunk, steps_to_grow_from,
-                                            planned_bytes, load)
-                   : !is_paused && reader.WantsLoad(chunk, planned_bytes, load);
-  return !pays || !reader.ClaimLoad(chunk);
-}
-
 void AskMissing(std::vector<Question>* missing) {
   // Sorts by reader and chunk, and thus by offset within a source.
   std::sort(missing->begin(), missing->end(),
@@ -181,8 +154,15 @@ void AskMissing(std::vector<Question>* missing) {
     }
     const Questions group =
         absl::MakeSpan(*missing).subspan(begin, end - begin);
+    const auto for_each = [group](const auto& visit) {
+      for (Question& q : group) visit(&q.lookup);
+    };
+    const size_t chunk = first.lookup.location.chunk();
     FilterLoad load;
-    if (AskMemory(group, planned_bytes, &load)) continue;
+    if (!first.reader->PlanLoad(chunk, for_each, planned_bytes, &load) ||
+        !first.reader->ClaimLoad(chunk)) {
+      continue;
+    }
     planned_bytes += load.size_bytes;
     loads.push_back(first.reader->Pending(load));
     groups.push_back(group);

@@ -68,7 +68,7 @@ bool BlockReader::WantsLoad(size_t chunk, uint64_t planned_bytes,
 bool BlockReader::WantsGrowth(size_t chunk, uint32_t steps,
                               uint64_t planned_bytes, FilterLoad* load) const {
   // A chunk that has another reader's shortcut would be taken from that one.
-  if (always_loads_ || !chunks_.Has(chunk) || !chunks_.PauseEnds(chunk)) {
+  if (always_loads_ || !chunks_.Has(chunk) || !chunks_.CountDownPause(chunk)) {
     return false;
   }
   const FilterDescriptor descriptor = index().DescriptorOf(chunk);
@@ -90,21 +90,8 @@ ABSL_ATTRIBUTE_ALWAYS_INLINE inline bool BlockReader::AskMemory(
     AskHeld(lookup);
     if (lookup->is_answered) return false;
   }
-  bool is_paused = false;
-  uint32_t steps_to_grow_from = 0;  // 0 if the chunk is whole.
-  VisitUnlessPaused(
-      chunk,
-      [&](const ResidentChunk& resident) {
-        lookup->Ask(resident.view());
-        if (!resident.is_whole()) steps_to_grow_from = resident.steps();
-      },
-      &is_paused);
-  CountIfSample(*lookup);
-  if (!lookup->is_answered) {
-    return !is_paused && WantsLoad(chunk, planned_bytes, load);
-  }
-  return lookup->is_sample && steps_to_grow_from > 0 &&
-         WantsGrowth(chunk, steps_to_grow_from, planned_bytes, load);
+  return PlanLoad(
+      chunk, [&](const auto& visit) { visit(lookup); }, planned_bytes, load);
 }
 
 void BlockReader::AskHeld(Lookup* lookup) const {
