@@ -7,7 +7,8 @@
 //   const size_t count = KeyLevelCount(type, codec);
 //   KeyCodec::Prefixes prefixes = codec.PrefixesOf(entry, count);
 //   adds:  each prefix, or the whole entry if it has no prefix
-//   asks:  AskedPrefix(count, codec, entry), the longest of these
+//   asks:  AskedPrefix(count, codec, entry), the longest of these, if the
+//          filter can deny the entry: AskedKey()
 //
 // | entry holds                           | asked        | added         |
 // |---------------------------------------|--------------|---------------|
@@ -26,7 +27,9 @@
 #include <optional>
 #include <string_view>
 
+#include "absl/base/attributes.h"
 #include "absl/status/status.h"
+#include "policy/scan_question.h"
 #include "rdb.h"
 #include "rocksdb/slice.h"
 #include "rowbloom/bloom_type.h"
@@ -66,6 +69,20 @@ inline bool IsBoundOfColumn(std::string_view entry) {
          IsWrittenAsBoundOfColumn(entry);
 }
 bool HasColumnPrefix(const KeyCodec& codec);
+
+// AskedPrefix(); none if the filter cannot deny the entry, because it is from a
+// scan by another codec or a bound of a column. `has_column_prefix` is that of
+// the codec.
+ABSL_ATTRIBUTE_ALWAYS_INLINE inline std::optional<std::string_view> AskedKey(
+    size_t key_level_count, const KeyCodec& codec, bool has_column_prefix,
+    std::string_view entry) {
+  if (const ScanQuestion* scan = ScanQuestion::OfThisThread()) {
+    if (!scan->IsOfCodec(codec)) return std::nullopt;
+  } else if (!has_column_prefix && IsBoundOfColumn(entry)) {
+    return std::nullopt;
+  }
+  return AskedPrefix(key_level_count, codec, entry);
+}
 
 // InvalidArgument unless ROW or ROWCOL: RocksDB has no row prefix of ours by
 // which both a cell and a shorter row could be asked, and no filter at all is

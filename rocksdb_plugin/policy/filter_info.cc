@@ -106,13 +106,9 @@ absl::StatusOr<RocksDbFilterInfo> ParseRocksDbFilter(std::string_view bytes) {
 
 bool RocksDbFilterMayContain(const RocksDbFilterInfo& filter,
                              std::string_view entry) {
-  if (!plugin::HasColumnPrefix(filter.key_codec) &&
-      plugin::IsBoundOfColumn(entry)) {
-    return true;
-  }
-  const std::optional<std::string_view> asked = plugin::AskedPrefix(
+  const std::optional<std::string_view> asked = plugin::AskedKey(
       plugin::KeyLevelCount(filter.bloom_type, filter.key_codec),
-      filter.key_codec, entry);
+      filter.key_codec, plugin::HasColumnPrefix(filter.key_codec), entry);
   return !asked.has_value() || filter.blob.view.MayContain(DigestBytes(*asked));
 }
 

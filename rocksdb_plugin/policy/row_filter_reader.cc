@@ -28,14 +28,9 @@ RowFilterReader::RowFilterReader(const rdb::Slice& contents) noexcept {
 }
 
 ABSL_ATTRIBUTE_ALWAYS_INLINE inline std::optional<std::string_view>
-RowFilterReader::Asked(const rdb::Slice& slice) const {
-  const std::string_view entry = ViewOf(slice);
-  if (const ScanQuestion* scan = ScanQuestion::OfThisThread()) {
-    if (!scan->IsOfCodec(key_codec_)) return std::nullopt;
-  } else if (!has_column_prefix_ && IsBoundOfColumn(entry)) {
-    return std::nullopt;
-  }
-  return AskedPrefix(key_level_count_, key_codec_, entry);
+RowFilterReader::Asked(const rdb::Slice& entry) const {
+  return AskedKey(key_level_count_, key_codec_, has_column_prefix_,
+                  ViewOf(entry));
 }
 
 ABSL_ATTRIBUTE_NOINLINE bool RowFilterReader::MayMatchPrefix(
