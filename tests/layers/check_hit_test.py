@@ -18,7 +18,9 @@ def table(hit, miss):
         return " ".join(f"`{file}`" for file in files)
     return ("| step | files |\n|---|---|\n"
             f"| hit: 1 to 4 | {cell(hit)} |\n"
-            f"| miss: 5 to 8 | also {cell(miss)} |\n")
+            f"| miss: 5 to 8 | also {cell(miss)} |\n"
+            "| RocksDB hit | `policy/row_filter_reader.cc` |\n"
+            "| RocksDB miss | also `policy/filter_info.cc` |\n")
 
 
 def source(*includes):
@@ -45,6 +47,10 @@ GOOD_TREE = {
         "reader/block_reader.h", "cache/chunk_cache.h"),
     "src/cache/chunk_cache.h": "",
     "src/cache/other.h": "",
+    "rocksdb_plugin/policy/row_filter_reader.cc": source(
+        "rocksdb/slice.h", "rowbloom/rocksdb.h"),
+    "rocksdb_plugin/policy/filter_info.cc": source("rowbloom/rocksdb.h"),
+    "rocksdb_plugin/include/rowbloom/rocksdb.h": "",
 }
 
 
@@ -95,7 +101,7 @@ class CheckHit(unittest.TestCase):
     def test_file_that_is_gone(self):
         self.assert_found(
             {"docs/architecture.md": table(HIT, MISS + ["cache/gone.h"])},
-            "miss: cache/gone.h is not in src/")
+            "miss: cache/gone.h does not exist")
 
     def test_file_that_is_listed_twice(self):
         self.assert_found(
@@ -116,6 +122,13 @@ class CheckHit(unittest.TestCase):
                  "reader/block_reader.h", "rowbloom/filter_key.h", *parts),
              "docs/architecture.md": table(HIT + parts, MISS)},
             "hit: 14 files, more than 10")
+
+    def test_file_of_the_plugin_that_is_included_but_not_listed(self):
+        self.assert_found(
+            {"rocksdb_plugin/policy/filter_info.cc": source(
+                "rowbloom/rocksdb.h", "policy/other.h"),
+             "rocksdb_plugin/policy/other.h": ""},
+            "RocksDB miss: policy/filter_info.cc includes policy/other.h")
 
     def test_missing_table(self):
         with self.assertRaisesRegex(SystemExit, "no table"):
