@@ -43,7 +43,8 @@ enum class FilterCounter : uint8_t {
   kChunkLoadBytes,  // Read for these, and for loads that came to nothing.
   kLoadErrors,      // Chunks that could not be read or were damaged.
   kOpenErrors,      // Told by the engine: files that it reads without a filter.
-  kPrefixLookups,   // Lookups of a FilterKey::Prefix that have an answer.
+  kPrefixLookups,   // Lookups of a FilterKey::Prefix; "maybe" if the block
+                    // has no key level for it.
   kPrefixNegatives,  // Prefix lookups that were answered "no".
   kCount,
 };

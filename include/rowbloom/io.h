@@ -42,7 +42,8 @@ struct SourceRead {
   uint64_t offset = 0;
   size_t size_bytes = 0;
   char* scratch = nullptr;  // size_bytes long.
-  // Set by ReadMany(), as by Read().
+  // Set by ReadMany(), as by Read(): in its own scratch or in place, never in
+  // the scratch of another read, which may be gone first.
   std::string_view result;
   absl::Status status;
 };

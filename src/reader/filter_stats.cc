@@ -38,7 +38,7 @@ constexpr std::array<CounterText, kCounters> kTexts = {{
     {"chunk_load_bytes", "Bytes of filter chunks read."},
     {"load_errors", "Filter chunks that could not be read or were damaged."},
     {"open_errors", "Files read without a filter."},
-    {"prefix_lookups", "Questions for a prefix of rows that were answered."},
+    {"prefix_lookups", "Questions for a prefix of rows, or of key levels."},
     {"prefix_negatives", "Questions for a prefix of rows answered no."},
 }};
 

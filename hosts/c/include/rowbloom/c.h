@@ -285,7 +285,7 @@ enum {
   ROWBLOOM_CHUNK_LOAD_BYTES = 6,
   ROWBLOOM_LOAD_ERRORS = 7,
   ROWBLOOM_OPEN_ERRORS = 8,     // Only rowbloom_stats_add() counts these.
-  ROWBLOOM_PREFIX_LOOKUPS = 9,  // Lookups of prefixes that have an answer.
+  ROWBLOOM_PREFIX_LOOKUPS = 9,  // Lookups of prefixes, also of no key level.
   ROWBLOOM_PREFIX_NEGATIVES = 10
 };
 
