@@ -217,8 +217,19 @@ std::pair<DistinctKeys*, DistinctKeys*> FamilyPlans::SampleFor(
 void FamilyPlans::FinishRegion() {
   if (files_.empty()) return;
   Family& family = families_[ColumnFamilyOf(region_)];
-  const double rows = rows_.count();
-  const double columns = columns_.count();
+  // Each file has its own exactly counted.
+  const auto within_files = [this](double count, uint64_t KeyCounts::*of_file) {
+    uint64_t most = 0;
+    uint64_t sum = 0;
+    for (const File& file : files_) {
+      most = std::max(most, file.counts.*of_file);
+      sum += file.counts.*of_file;
+    }
+    return std::clamp(count, static_cast<double>(most),
+                      static_cast<double>(sum));
+  };
+  const double rows = within_files(rows_.count(), &KeyCounts::rows);
+  const double columns = within_files(columns_.count(), &KeyCounts::columns);
   family.rows += rows;
   family.columns += columns;
   for (const File& file : files_) {
