@@ -143,7 +143,7 @@ def check_phases(results):
     for keys in ["binary", "urls"]:
         bits = [one_of("compact_auto", keys, phase)["bits_per_key"]
                 for phase in ["absent", "ycsb_d", "absent_again"]]
-        assert bits[0] > 7 > 4 > bits[1] and bits[2] > 6, bits
+        assert bits[0] > 7 > 6 > bits[1] and bits[2] > 6, bits
         reads = [one_of(name, keys, "ycsb_d")["adapted"]["reads"]
                  for name in ["compact_auto", "rocksdb_bloom:10"]]
         assert reads[0] < reads[1], reads
