@@ -53,12 +53,26 @@ type Filter struct {
 	size   C.size_t
 }
 
-// OpenFilter checks the structure of the bytes, but not their checksums.
+// OpenFilter compares all checksums first.
 func OpenFilter(bytes []byte) (*Filter, error) {
+	return openFilter(bytes, (*Filter).Verify)
+}
+
+// OpenFilterUnverified checks the structure of the bytes alone, for a caller
+// that has compared checksums of them already. Otherwise damage may answer "no"
+// for a key that was added.
+func OpenFilterUnverified(bytes []byte) (*Filter, error) {
+	return openFilter(bytes, func(*Filter) error { return nil })
+}
+
+func openFilter(bytes []byte, verify func(*Filter) error) (*Filter, error) {
 	f := &Filter{bytes: C.CBytes(bytes), size: C.size_t(len(bytes))}
-	err := call(func(e *C.rowbloom_error) C.rowbloom_code {
-		return C.rowbloom_filter_open(f.bytes, f.size, &f.handle, e)
-	})
+	err := verify(f)
+	if err == nil {
+		err = call(func(e *C.rowbloom_error) C.rowbloom_code {
+			return C.rowbloom_filter_open(f.bytes, f.size, &f.handle, e)
+		})
+	}
 	if err != nil {
 		C.free(f.bytes)
 		return nil, err
@@ -66,8 +80,7 @@ func OpenFilter(bytes []byte) (*Filter, error) {
 	return f, nil
 }
 
-// MayContain is false if the key was certainly not added. Call Verify first on
-// bytes that may be damaged.
+// MayContain is false if the key was certainly not added.
 func (f *Filter) MayContain(k Key) bool {
 	return bool(C.filter_may_contain(f.handle, k.c))
 }

@@ -64,6 +64,32 @@ func TestFilter(t *testing.T) {
 	expectError(t, err, InvalidArgument, `unknown filter family "ribbon"; known: `)
 }
 
+func TestDamagedFilterIsNotOpened(t *testing.T) {
+	builder, err := NewFilterBuilder("compact")
+	ok(t, err)
+	defer builder.Close()
+	for i := 0; i < 1000; i++ {
+		builder.Add(Row(row(i)))
+	}
+	encoded, err := builder.Finish()
+	ok(t, err)
+	filter, err := OpenFilterUnverified(encoded)
+	ok(t, err)
+	defer filter.Close()
+	for i := 0; i < 1000; i++ {
+		if !filter.MayContain(Row(row(i))) {
+			t.Fatal("a key was lost")
+		}
+	}
+	copy(encoded, make([]byte, 64))
+	_, err = OpenFilter(encoded)
+	expectError(t, err, DataLoss, "")
+	damaged, err := OpenFilterUnverified(encoded)
+	ok(t, err)
+	defer damaged.Close()
+	expectError(t, damaged.Verify(), DataLoss, "")
+}
+
 func TestManyAddsAreThoseOfSingleAdds(t *testing.T) {
 	keys := []Key{Row(nil), Cell([]byte("a"), nil), Cell([]byte("b"), []byte("q"))}
 	builder, err := NewFilterBuilder("compact")

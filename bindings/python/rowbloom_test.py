@@ -69,6 +69,21 @@ class Rowbloom(unittest.TestCase):
                                     '^unknown filter family "ribbon"; known'):
             rowbloom.FilterBuilder("ribbon")
 
+    def test_damaged_filter_is_not_opened(self):
+        builder = rowbloom.FilterBuilder("compact")
+        for i in range(ROWS):
+            builder.add(row(i))
+        data = builder.finish()
+        damaged = bytes(64) + data[64:]
+        with self.assertRaises(rowbloom.Error) as raised:
+            rowbloom.Filter(damaged)
+        self.assertEqual(raised.exception.code, DATA_LOSS)
+        filter = rowbloom.Filter(damaged, verify=False)
+        with self.assertRaises(rowbloom.Error):
+            filter.verify()
+        filter = rowbloom.Filter(data, verify=False)
+        self.assertTrue(all(filter.may_contain(row(i)) for i in range(ROWS)))
+
     def test_reader(self):
         data, info = block()
         self.assertEqual(info.size_bytes, len(data))

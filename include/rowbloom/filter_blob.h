@@ -6,15 +6,18 @@
 //   std::string blob = EncodeFilterBlob(builder->Finish(), metadata);
 //   ...
 //   absl::StatusOr<FilterBlob> parsed = ParseFilterBlob(blob);
-//   FilterView view = parsed.ok() ? parsed->view : FilterView();  // "maybe"
+//   const bool intact = parsed.ok() && VerifyUnits(*parsed).ok();
+//   FilterView view = intact ? parsed->view : FilterView();  // "maybe"
 //
 // `metadata` belongs to the host: at most kMaxBlobMetadataSize bytes that tell
 // a lookup how the writer made its keys (for RocksDB, the bloom type and the
 // key codec). Bytes: docs/filter_block_format.md, section "Filter blob".
 //
 // ParseFilterBlob is O(1) and allocates nothing on success: it checks the
-// blob's tail (checksummed) and structure, not the unit bytes. VerifyFilterBlob
-// checks all of them. The blob must outlive the FilterBlob.
+// blob's tail (checksummed) and structure, not the unit bytes. Damaged units
+// may answer "no" for a key that was added, so a host calls VerifyUnits once
+// for each blob, unless its container has compared a checksum of the same
+// bytes, as RocksDB does for its blocks. The blob must outlive the FilterBlob.
 
 #ifndef ROWBLOOM_FILTER_BLOB_H_
 #define ROWBLOOM_FILTER_BLOB_H_

@@ -460,16 +460,22 @@ class FilterBuilder(_Object):
 
 
 class Filter(_Object):
-    """A view of the bytes, which must not change."""
+    """A view of the bytes, which must not change. Opening it compares all
+    checksums. With verify=False it does not: the caller has compared checksums
+    of the bytes already. Otherwise damage may answer "no" for a key that was
+    added."""
 
-    def __init__(self, data: Buffer) -> None:
+    def __init__(self, data: Buffer, *, verify: bool = True) -> None:
         self._data = _view(data)
+        if verify:
+            self.verify()
         self._make("filter", _filter_open, self._data, len(self._data))
 
     def may_contain(self, row: Buffer, qualifier: Qualifier = None) -> bool:
         return _filter_may_contain(self._handle, *_key(row, qualifier))
 
     def verify(self) -> None:
+        """Compares all checksums."""
         _call(_filter_verify, self._data, len(self._data))
 
 

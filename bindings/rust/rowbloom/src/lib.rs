@@ -277,7 +277,15 @@ pub struct Filter<'a> {
 }
 
 impl<'a> Filter<'a> {
+    /// Compares all checksums first.
     pub fn open(bytes: &'a [u8]) -> Result<Filter<'a>> {
+        verify_filter(bytes)?;
+        Filter::open_unverified(bytes)
+    }
+    /// Checks the structure of the bytes alone, for a caller that has compared
+    /// checksums of them already. Otherwise damage may answer "no" for a key
+    /// that was added.
+    pub fn open_unverified(bytes: &'a [u8]) -> Result<Filter<'a>> {
         let open = |out, error| unsafe {
             sys::rowbloom_filter_open(bytes.as_ptr().cast(), bytes.len(), out, error)
         };
@@ -287,10 +295,15 @@ impl<'a> Filter<'a> {
     pub fn may_contain(&self, key: Key<'_>) -> bool {
         with_key!(sys::rowbloom_filter_may_contain, self.handle.0, key)
     }
+    /// Compares all checksums.
     pub fn verify(&self) -> Result<()> {
-        let (bytes, size) = (self.bytes.as_ptr().cast(), self.bytes.len());
-        call(|error| unsafe { sys::rowbloom_filter_verify(bytes, size, error) })
+        verify_filter(self.bytes)
     }
+}
+
+fn verify_filter(bytes: &[u8]) -> Result<()> {
+    let (bytes, size) = (bytes.as_ptr().cast(), bytes.len());
+    call(|error| unsafe { sys::rowbloom_filter_verify(bytes, size, error) })
 }
 
 /// Runs a callback, out of which no panic may reach C.

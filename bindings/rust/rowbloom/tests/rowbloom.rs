@@ -77,6 +77,25 @@ fn filters_lose_no_key_and_know_absent_ones() {
 }
 
 #[test]
+fn a_damaged_filter_is_not_opened() {
+    let mut builder = FilterBuilder::new("compact").unwrap();
+    builder.extend(
+        (0..ROWS)
+            .map(row)
+            .collect::<Vec<_>>()
+            .iter()
+            .map(|r| Key::row(r)),
+    );
+    let mut bytes = builder.finish().unwrap();
+    let filter = Filter::open_unverified(&bytes).unwrap();
+    assert!((0..ROWS).all(|i| filter.may_contain(Key::row(&row(i)))));
+    bytes[..64].fill(0);
+    assert_eq!(Filter::open(&bytes).err().unwrap().code, Code::DataLoss);
+    let filter = Filter::open_unverified(&bytes).unwrap();
+    assert_eq!(filter.verify().err().unwrap().code, Code::DataLoss);
+}
+
+#[test]
 fn errors_have_codes_and_messages() {
     let error = FilterBuilder::new("ribbon").err().unwrap();
     assert_eq!(error.code, Code::InvalidArgument);

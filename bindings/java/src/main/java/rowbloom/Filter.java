@@ -28,27 +28,65 @@ public final class Filter extends NativeObject {
   private final MemorySegment bytes;
 
   /**
-   * Checks the structure of the bytes, but not their checksums.
+   * Compares all checksums first.
    *
    * @param bytes a filter
    */
   public Filter(byte[] bytes) {
-    this(Arena.ofAuto().allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes)));
+    this(copy(bytes));
   }
 
   /**
    * A view of bytes that must not change, nor be freed before the filter is closed: those of a
-   * mapped file, for example.
+   * mapped file, for example. It compares all checksums first.
    *
    * @param bytes a filter, in a native segment
    */
   public Filter(MemorySegment bytes) {
-    super(FREE, Native.make(OPEN, bytes, bytes.byteSize()));
+    this(verified(bytes), open(bytes));
+  }
+
+  private Filter(MemorySegment bytes, long handle) {
+    super(FREE, handle);
     this.bytes = bytes;
   }
 
   /**
-   * Asks for a key. Call {@link #verify} first on bytes that may be damaged.
+   * Checks the structure of the bytes alone, for a caller that has compared checksums of them
+   * already. Otherwise damage may answer "no" for a key that was added.
+   *
+   * @param bytes a filter
+   * @return the filter, with a copy of the bytes
+   */
+  public static Filter openUnverified(byte[] bytes) {
+    return openUnverified(copy(bytes));
+  }
+
+  /**
+   * As {@link #openUnverified(byte[])}, for a view of the bytes.
+   *
+   * @param bytes as for {@link #Filter(MemorySegment)}
+   * @return the filter
+   */
+  public static Filter openUnverified(MemorySegment bytes) {
+    return new Filter(bytes, open(bytes));
+  }
+
+  private static MemorySegment copy(byte[] bytes) {
+    return Arena.ofAuto().allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
+  }
+
+  private static MemorySegment verified(MemorySegment bytes) {
+    Native.call(VERIFY, bytes, bytes.byteSize());
+    return bytes;
+  }
+
+  private static long open(MemorySegment bytes) {
+    return Native.make(OPEN, bytes, bytes.byteSize());
+  }
+
+  /**
+   * Asks for a key.
    *
    * @param key a row or a cell
    * @return false if the key was certainly not added
@@ -59,6 +97,6 @@ public final class Filter extends NativeObject {
 
   /** Compares all checksums. */
   public void verify() {
-    Native.call(VERIFY, bytes, bytes.byteSize());
+    verified(bytes);
   }
 }

@@ -155,6 +155,27 @@ class RowbloomTest {
   }
 
   @Test
+  void damagedFilterIsNotOpened() {
+    byte[] bytes;
+    try (FilterBuilder builder = new FilterBuilder("compact")) {
+      for (int i = 0; i < ROWS; ++i) builder.add(row(i));
+      bytes = builder.finish();
+    }
+    try (Filter filter = Filter.openUnverified(bytes)) {
+      for (int i = 0; i < ROWS; ++i) assertTrue(filter.mayContain(row(i)));
+    }
+    Arrays.fill(bytes, 0, 64, (byte) 0);
+    thrown(Code.DATA_LOSS, "", () -> new Filter(bytes));
+    try (Arena arena = Arena.ofConfined();
+        Filter filter = Filter.openUnverified(bytes)) {
+      MemorySegment view = arena.allocate(bytes.length).copyFrom(MemorySegment.ofArray(bytes));
+      thrown(Code.DATA_LOSS, "", () -> new Filter(view));
+      thrown(Code.DATA_LOSS, "", filter::verify);
+      Filter.openUnverified(view).close();
+    }
+  }
+
+  @Test
   void manyAddsAreThoseOfSingleAdds() {
     Key[] keys = {
       Key.row(new byte[0]), Key.cell(utf8("a"), new byte[0]), cell(1),
