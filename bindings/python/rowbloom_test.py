@@ -247,7 +247,7 @@ class Rowbloom(unittest.TestCase):
         self.assertEqual(rowbloom.may_contain_every([], rows), [])
 
     def test_failing_reads_of_a_group_answer_maybe(self):
-        for error in (OSError("EIO"), SystemExit()):
+        for error in (OSError("EIO"), SystemExit(7)):
             fails = []
             data, _ = block()
 
@@ -261,8 +261,12 @@ class Rowbloom(unittest.TestCase):
             reader = rowbloom.BlockReader(
                 read, len(data), options="always_load=true", group=group)
             fails.append(None)
-            self.assertEqual(reader.may_contain_many([row(1), row(4001)]),
-                             [True, True])
+            if isinstance(error, SystemExit):
+                with self.assertRaises(SystemExit):
+                    reader.may_contain_many([row(1), row(4001)])
+            else:
+                self.assertEqual(reader.may_contain_many([row(1), row(4001)]),
+                                 [True, True])
             self.assertEqual(reader.get("load_errors"), 2)
             self.assertNotIn(threading.current_thread(), fails)
             del reader
@@ -407,8 +411,6 @@ class Rowbloom(unittest.TestCase):
                 (Coded("zero"), INTERNAL, "^Coded: zero$"),
                 (rowbloom.Error(0, "zero"), INTERNAL, "^zero$"),
                 (rowbloom.Error(UNAVAILABLE, "away"), UNAVAILABLE, "^away$"),
-                (KeyboardInterrupt(), INTERNAL, "^KeyboardInterrupt: $"),
-                (SystemExit("7"), INTERNAL, "^SystemExit: 7$"),
                 (OSError("\udc80"), INTERNAL, r"^OSError: \?$"),
                 (OSError("\u00e9" * 1000), INTERNAL, "^OSError: \u00e9{500}"),
                 (Unprintable(), INTERNAL, "^Unprintable$")):
@@ -420,6 +422,74 @@ class Rowbloom(unittest.TestCase):
                 with self.assertRaisesRegex(rowbloom.Error, message) as raised:
                     call()
                 self.assertEqual(raised.exception.code, code)
+
+    def test_interrupts_leave_the_call_that_they_came_in(self):
+        data, _ = block()
+        interrupts = []
+
+        def read(offset, size):
+            if interrupts:
+                raise interrupts[0]
+            return data[offset:offset + size]
+
+        def append(data):
+            raise interrupts[0]
+
+        lookups = (
+            lambda reader: reader.may_contain(row(1)),
+            lambda reader: reader.may_contain_many([row(1), row(4001)]),
+            lambda reader: rowbloom.may_contain_each([reader], row(1)),
+            lambda reader: rowbloom.may_contain_many([(reader, row(1), None)]),
+            lambda reader: reader.verify())
+        for exception in (KeyboardInterrupt(), SystemExit(7), GeneratorExit()):
+
+            def expect(call):
+                interrupts.append(exception)
+                with self.assertRaises(type(exception)) as raised:
+                    call()
+                self.assertIs(raised.exception, exception)
+                interrupts.clear()
+
+            for lookup in lookups:
+                reader = rowbloom.BlockReader(read, len(data),
+                                              options="always_load=true")
+                expect(lambda: lookup(reader))
+                # It is raised once.
+                self.assertTrue(reader.may_contain(row(2)))
+            expect(lambda: rowbloom.BlockReader(read, len(data)))
+            expect(rowbloom.BlockWriter("", append).finish)
+            writer = rowbloom.BlockWriter("chunk_size_bytes=256", append)
+            expect(lambda: [writer.add(row(i)) for i in range(ROWS)])
+            with self.assertRaisesRegex(rowbloom.Error,
+                                        type(exception).__name__):
+                writer.finish()
+
+    def test_interrupt_in_another_thread_stays_there(self):
+        data, _ = block()
+        inside, raised = threading.Event(), []
+
+        def read(offset, size):
+            if threading.current_thread() is not threading.main_thread():
+                inside.set()
+                raise KeyboardInterrupt
+            return data[offset:offset + size]
+
+        reader = rowbloom.BlockReader(read, len(data),
+                                      options="always_load=true")
+
+        def ask():
+            try:
+                reader.may_contain(row(1))
+            except KeyboardInterrupt as exception:
+                raised.append(exception)
+
+        thread = threading.Thread(target=ask)
+        thread.start()
+        while not inside.wait(0):
+            reader.may_contain(row(4001))
+        thread.join()
+        self.assertFalse(reader.may_contain(row(1)))
+        self.assertEqual(len(raised), 1)
 
     def test_close(self):
         data, _ = block()

@@ -29,6 +29,7 @@ import ctypes
 import importlib
 import itertools
 import os
+import threading
 from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int32, c_size_t
 from ctypes import c_double, c_uint32, c_uint64, c_void_p
 from concurrent.futures import ThreadPoolExecutor, wait
@@ -278,9 +279,28 @@ def _text(text):
     return text.encode()
 
 
+_kept: Dict[int, BaseException] = {}  # By thread.
+
+
+def _keep(exception):
+    """Keeps what may not leave a callback, and no handler of errors catches:
+    KeyboardInterrupt, for example. The call of C raises it when it returns."""
+    if exception is not None and not isinstance(exception, Exception):
+        _kept.setdefault(threading.get_ident(), exception)
+
+
+def _raise_kept():
+    exception = _kept.pop(threading.get_ident(), None)
+    if exception is not None:
+        raise exception
+
+
 def _call(function, *arguments):
     error = _Error()
-    if function(*arguments, byref(error)) != 0:
+    code = function(*arguments, byref(error))
+    if _kept:
+        _raise_kept()
+    if code != 0:
         raise Error(error.code, error.message.decode(errors="replace"))
 
 
@@ -413,9 +433,8 @@ class _Object:
 
     def _make(self, name, function, *arguments):
         self._free = _function(name + "_free", None, c_void_p)
-        handle = c_void_p()
-        _call(function, *arguments, byref(handle))
-        self._handle = handle
+        self._handle = c_void_p()
+        _call(function, *arguments, byref(self._handle))
 
     def close(self) -> None:
         """Frees it; no thread may be in a call of it."""
@@ -492,6 +511,7 @@ def _code_of(error, exception):
             message = f"{type(exception).__name__}: {message}"
     except Exception:  # Its __str__ fails.
         message = type(exception).__name__
+    _keep(exception)
     error[0].message = message.encode(errors="replace")[:1019]
     return _code(exception)
 
@@ -519,11 +539,14 @@ class BlockWriter(_Object):
 
     def add(self, row: Buffer, qualifier: Qualifier = None) -> None:
         _writer_add(self._handle, *_key(row, qualifier))
+        if _kept:
+            _raise_kept()
 
     def add_many(self, rows: Rows, qualifiers: Qualifiers = None) -> None:
         """Cells in order, as for add()."""
         keys, count, kept = _keys(rows, qualifiers)
         _writer_add_many(self._handle, keys, count)
+        _raise_kept()
 
     def finish(self) -> BlockInfo:
         info = BlockInfo()
@@ -601,9 +624,16 @@ class ReadGroup:
             try:
                 for i in range(count):
                     started.append(self._pool.submit(self._read, reads[i]))
-            except BaseException:
-                pass  # The reads that were not started have failed.
-            wait(started)
+            except BaseException as exception:
+                _keep(exception)  # The reads that were not started have failed.
+            while started:  # Their memory goes when this returns.
+                try:
+                    wait(started)
+                    for read in started:
+                        _keep(read.result())
+                    started = []
+                except BaseException as exception:
+                    _keep(exception)
 
         self._c = _Group(_ReadMany(read_many), id(self))
 
@@ -614,6 +644,8 @@ class ReadGroup:
             read.code = 0
         except BaseException as exception:
             read.code = _code(exception)
+            return exception
+        return None
 
 
 class BlockReader(_Object):
@@ -659,7 +691,10 @@ class BlockReader(_Object):
         return may_contain_every([self], rows, qualifiers)[0]
 
     def may_contain(self, row: Buffer, qualifier: Qualifier = None) -> bool:
-        return _reader_may_contain(self._handle, *_key(row, qualifier))
+        answer = _reader_may_contain(self._handle, *_key(row, qualifier))
+        if _kept:
+            _raise_kept()
+        return answer
 
     def ask(self, row: Buffer, qualifier: Qualifier = None) -> Tuple[int, Load]:
         """The answer, and the load that it needs if it is NOT_IN_MEMORY."""
@@ -702,6 +737,7 @@ def may_contain_each(readers: Sequence[BlockReader], row: Buffer,
     handles = (c_void_p * len(readers))(*(r._handle for r in readers))
     answers = (c_bool * len(readers))()
     _readers_may_contain(handles, len(readers), *_key(row, qualifier), answers)
+    _raise_kept()
     return list(answers)
 
 
@@ -723,6 +759,7 @@ def may_contain_many(
     answers = (c_bool * len(asked))()
     _may_contain_many(keys, len(keys), (_Question * len(asked))(*asked),
                       len(asked), answers)
+    _raise_kept()
     return list(answers)
 
 
@@ -740,6 +777,7 @@ def may_contain_every(readers: Sequence[BlockReader], rows: Rows,
         answers = numpy.ones((len(readers), count), numpy.bool_)
         _may_contain_many(keys, count, c_void_p(questions.ctypes.data), total,
                           c_void_p(answers.ctypes.data))
+        _raise_kept()
         return answers
     asked = array.array("Q", bytes(16 * total))
     asked[1::2] = array.array("Q", range(count)) * len(readers)
@@ -749,6 +787,7 @@ def may_contain_every(readers: Sequence[BlockReader], rows: Rows,
     found = (c_bool * total)()
     _may_contain_many(keys, count, c_void_p(asked.buffer_info()[0]), total,
                       found)
+    _raise_kept()
     return [found[i:i + count] for i in range(0, total, count or 1)] or [
         [] for _ in readers]
 
