@@ -399,6 +399,15 @@ class Rowbloom(unittest.TestCase):
         fails.append(True)
         self.assertTrue(reader.may_contain(row(1)))
 
+    def test_short_append_fails_the_block(self):
+        with self.assertRaisesRegex(rowbloom.Error,
+                                    r"^append took 3 of \d+ bytes$"):
+            rowbloom.BlockWriter("", lambda data: 3).finish()
+        size = rowbloom.BlockWriter("", len).finish().size_bytes
+        for result in (None, True, "written"):
+            writer = rowbloom.BlockWriter("", lambda data: result)
+            self.assertEqual(writer.finish().size_bytes, size)
+
     def test_every_exception_of_a_callback_is_an_error(self):
         class Coded(Exception):
             code = 0

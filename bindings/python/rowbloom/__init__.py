@@ -517,14 +517,19 @@ def _code_of(error, exception):
 
 
 class BlockWriter(_Object):
-    """`append` takes the bytes of the block, piece by piece. With a cache, and
-    the file_id of its reader in the options, its first lookups read nothing."""
+    """`append` takes the bytes of the block, piece by piece. If it returns an
+    int, as the write() of files does, that is how many it took: fewer fail the
+    block. With a cache, and the file_id of its reader in the options, its first
+    lookups read nothing."""
 
     def __init__(self, options: str, append: Callable[[bytes], object],
                  cache: Optional["Cache"] = None) -> None:
         def call(_, data, size, error):
             try:
-                append(ctypes.string_at(data, size))
+                taken = append(ctypes.string_at(data, size))
+                if type(taken) is int and taken != size:
+                    raise Error(INTERNAL,
+                                f"append took {taken} of {size} bytes")
                 return 0
             except BaseException as exception:
                 return _code_of(error, exception)
