@@ -2,7 +2,6 @@
 """Each class of the module once, and its errors."""
 
 import array
-import ctypes
 import mmap
 import sys
 import threading
@@ -525,9 +524,36 @@ class Rowbloom(unittest.TestCase):
         reader.close()
 
     def test_arguments_of_other_types_and_ranges(self):
-        for number in (-1, 2**64, "64MB"):
-            with self.assertRaises(ctypes.ArgumentError):
-                rowbloom.Cache(number)
+        def read(offset, size):
+            return b"\0" * size
+
+        cache, memo = rowbloom.Cache(1 << 20), rowbloom.Memo(1 << 20)
+        reader, _ = opened([row(1)], "")
+        for name, call in (
+                ("capacity_bytes", rowbloom.Cache),
+                ("capacity_bytes", rowbloom.Memo),
+                ("capacity_bytes", cache.set_capacity),
+                ("file_id", cache.erase_file),
+                ("file_id", memo.erase_file),
+                ("file_id", lambda n: memo.denies(n, b"row")),
+                ("file_id", lambda n: memo.remember(n, b"row")),
+                ("delta", lambda n: rowbloom.Stats().add("lookups", n)),
+                ("read_bytes", lambda n: reader.tell_outcome(
+                    key_was_there=True, read_bytes=n)),
+                ("source_size", lambda n: rowbloom.BlockReader(read, n)),
+                ("offset", lambda n: rowbloom.BlockReader(read, 9, offset=n)),
+                ("size", lambda n: rowbloom.BlockReader(read, 9, size=n))):
+            for number in (-1, 2**64):
+                with self.assertRaisesRegex(
+                        rowbloom.Error,
+                        f"^{name}={number} is not 0 to ") as raised:
+                    call(number)
+                self.assertEqual(raised.exception.code, INVALID_ARGUMENT)
+            for other in ("64MB", 1e6, b"1"):
+                with self.assertRaisesRegex(
+                        TypeError,
+                        f"^{name} is an int, not {type(other).__name__}$"):
+                    call(other)
         with self.assertRaisesRegex(TypeError, "a str is needed, not dict"):
             rowbloom.BlockWriter({"bloom_type": "ROW"}, bytearray().extend)
         for key in ("user17", 17, None):

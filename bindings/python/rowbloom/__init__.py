@@ -28,6 +28,7 @@ import array
 import ctypes
 import importlib
 import itertools
+import operator
 import os
 import threading
 from ctypes import POINTER, byref, c_bool, c_char, c_char_p, c_int32, c_size_t
@@ -65,7 +66,7 @@ Qualifier = Union[Buffer, None, _Prefix]
 Rows = Any
 Qualifiers = Any
 
-OUT_OF_RANGE, INTERNAL = 11, 13
+INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL = 3, 11, 13
 
 
 class Error(Exception):
@@ -144,16 +145,6 @@ def _library_path() -> str:
 _library = ctypes.CDLL(_library_path())
 
 
-class _Number(c_uint64):
-    """A c_uint64 that takes no other number modulo 2**64."""
-
-    @classmethod
-    def from_param(cls, number):
-        if not 0 <= number < 2**64:
-            raise OverflowError(f"{number} is not in 0 to 2**64 - 1")
-        return c_uint64(number)
-
-
 def _function(name, result, *arguments):
     function = getattr(_library, "rowbloom_" + name)
     function.restype, function.argtypes = result, arguments
@@ -185,14 +176,14 @@ _writer_add_many = _function("writer_add_many", None, c_void_p, c_void_p,
                              c_size_t)
 _writer_finish = _function("writer_finish", c_int32, c_void_p,
                            POINTER(BlockInfo), POINTER(_Error))
-_cache_new = _function("cache_new", c_int32, _Number, *_OUT)
-_cache_set_capacity = _function("cache_set_capacity", None, c_void_p, _Number)
-_cache_erase_file = _function("cache_erase_file", None, c_void_p, _Number)
+_cache_new = _function("cache_new", c_int32, c_uint64, *_OUT)
+_cache_set_capacity = _function("cache_set_capacity", None, c_void_p, c_uint64)
+_cache_erase_file = _function("cache_erase_file", None, c_void_p, c_uint64)
 _cache_usage = _function("cache_usage", c_int32, c_void_p, *_FILL)
 _cache_numbers = _function("cache_numbers", c_size_t, c_void_p,
                            POINTER(c_uint64), c_size_t)
 _stats_new = _function("stats_new", c_int32, *_OUT)
-_stats_add = _function("stats_add", None, c_void_p, c_int32, _Number)
+_stats_add = _function("stats_add", None, c_void_p, c_int32, c_uint64)
 _stats_get = _function("stats_get", c_uint64, c_void_p, c_int32)
 _stats_get_of_level = _function("stats_get_of_level", c_uint64, c_void_p,
                                 c_int32, c_int32)
@@ -201,11 +192,11 @@ _stats_levels = _function("stats_levels", c_size_t, c_void_p, POINTER(c_int32),
 _stats_get_of_key_level = _function("stats_get_of_key_level", c_uint64,
                                     c_void_p, c_size_t, c_int32)
 _stats_prometheus = _function("stats_prometheus", c_int32, c_void_p, *_FILL)
-_reader_open = _function("reader_open", c_int32, POINTER(_Source), _Number,
-                         _Number, c_char_p, c_void_p, c_void_p, *_OUT)
+_reader_open = _function("reader_open", c_int32, POINTER(_Source), c_uint64,
+                         c_uint64, c_char_p, c_void_p, c_void_p, *_OUT)
 _reader_open_in_group = _function(
     "reader_open_in_group", c_int32, POINTER(_Source), POINTER(_Group),
-    _Number, _Number, c_char_p, c_void_p, c_void_p, *_OUT)
+    c_uint64, c_uint64, c_char_p, c_void_p, c_void_p, *_OUT)
 _reader_may_contain = _function("reader_may_contain", c_bool, c_void_p, *_KEY)
 _readers_may_contain = _function("readers_may_contain", None,
                                  POINTER(c_void_p), c_size_t, *_KEY,
@@ -220,7 +211,7 @@ _reader_ask = _function("reader_ask", c_int32, c_void_p, *_KEY, POINTER(Load))
 _reader_offer = _function("reader_offer", c_int32, c_void_p, POINTER(Load),
                           c_int32, c_void_p, c_size_t, *_KEY)
 _reader_tell_outcome = _function("reader_tell_outcome", None, c_void_p,
-                                 c_bool, _Number)
+                                 c_bool, c_uint64)
 _reader_verify = _function("reader_verify", c_int32, c_void_p, POINTER(_Error))
 _codec_new = _function("codec_new", c_int32, c_char_p, *_OUT)
 _codec_encode = _function("codec_encode", c_int32, c_void_p, *_KEY, *_FILL)
@@ -244,10 +235,10 @@ _codec_bounds_of_segments = _function("codec_bounds_of_segments", c_int32,
                                       *_FILL)
 _codec_key_levels = _function("codec_key_levels", c_size_t, c_void_p, c_char_p,
                               c_size_t, POINTER(c_size_t), c_size_t)
-_memo_new = _function("memo_new", c_int32, _Number, *_OUT)
-_memo_denies = _function("memo_denies", c_bool, c_void_p, _Number, *_KEY)
-_memo_remember = _function("memo_remember", None, c_void_p, _Number, *_KEY)
-_memo_erase_file = _function("memo_erase_file", None, c_void_p, _Number)
+_memo_new = _function("memo_new", c_int32, c_uint64, *_OUT)
+_memo_denies = _function("memo_denies", c_bool, c_void_p, c_uint64, *_KEY)
+_memo_remember = _function("memo_remember", None, c_void_p, c_uint64, *_KEY)
+_memo_erase_file = _function("memo_erase_file", None, c_void_p, c_uint64)
 _budget_new = _function("budget_new", c_int32, c_char_p, *_OUT)
 _budget_set_live = _function("budget_set_live", c_int32, c_void_p, c_char_p,
                              POINTER(Run), c_size_t, POINTER(_Error))
@@ -277,6 +268,19 @@ def _text(text):
     if "\0" in text:
         raise ValueError(f"a zero byte in {text!r}")
     return text.encode()
+
+
+def _number(name, number):
+    """A number for C, which takes others modulo 2**64."""
+    try:
+        number = operator.index(number)
+    except TypeError:
+        raise TypeError(f"{name} is an int, not {type(number).__name__}"
+                        ) from None
+    if not 0 <= number < 2**64:
+        raise Error(INVALID_ARGUMENT,
+                    f"{name}={number} is not 0 to 2**64 - 1")
+    return number
 
 
 _kept: Dict[int, BaseException] = {}  # By thread.
@@ -561,13 +565,15 @@ class BlockWriter(_Object):
 
 class Cache(_Object):
     def __init__(self, capacity_bytes: int) -> None:
-        self._make("cache", _cache_new, capacity_bytes)
+        self._make("cache", _cache_new,
+                   _number("capacity_bytes", capacity_bytes))
 
     def set_capacity(self, capacity_bytes: int) -> None:
-        _cache_set_capacity(self._handle, capacity_bytes)
+        _cache_set_capacity(self._handle,
+                            _number("capacity_bytes", capacity_bytes))
 
     def erase_file(self, file_id: int) -> None:
-        _cache_erase_file(self._handle, file_id)
+        _cache_erase_file(self._handle, _number("file_id", file_id))
 
     def usage(self) -> str:
         return _fill(_cache_usage, self._handle)[0].decode()
@@ -584,7 +590,8 @@ class Stats(_Object):
         self._make("stats", _stats_new)
 
     def add(self, counter: str, delta: int = 1) -> None:
-        _stats_add(self._handle, COUNTERS.index(counter), delta)
+        _stats_add(self._handle, COUNTERS.index(counter),
+                   _number("delta", delta))
 
     def get(self, counter: str, level: Optional[int] = None,
             key_level: Optional[int] = None) -> int:
@@ -672,8 +679,10 @@ class BlockReader(_Object):
                 return _code_of(error, exception)
 
         self._read = _Read(call)
+        source_size = _number("source_size", source_size)
         source = _Source(self._read, None, source_size, _text(name))
-        arguments = (offset, source_size if size is None else size,
+        arguments = (_number("offset", offset),
+                     source_size if size is None else _number("size", size),
                      _text(options), _open_handle(cache),
                      _open_handle(stats))
         if group is None:
@@ -730,7 +739,8 @@ class BlockReader(_Object):
 
     def tell_outcome(self, *, key_was_there: bool,
                      read_bytes: int = UNKNOWN_BYTES) -> None:
-        _reader_tell_outcome(self._handle, key_was_there, read_bytes)
+        _reader_tell_outcome(self._handle, key_was_there,
+                             _number("read_bytes", read_bytes))
 
     def verify(self) -> None:
         _call(_reader_verify, self._handle)
@@ -861,19 +871,22 @@ class Memo(_Object):
     """Remembers false positives, of files that never change."""
 
     def __init__(self, capacity_bytes: int) -> None:
-        self._make("memo", _memo_new, capacity_bytes)
+        self._make("memo", _memo_new,
+                   _number("capacity_bytes", capacity_bytes))
 
     def denies(self, file_id: int, row: Buffer,
                qualifier: Qualifier = None) -> bool:
-        return _memo_denies(self._handle, file_id, *_key(row, qualifier))
+        return _memo_denies(self._handle, _number("file_id", file_id),
+                            *_key(row, qualifier))
 
     def remember(self, file_id: int, row: Buffer,
                  qualifier: Qualifier = None) -> None:
         """Only if the file has no cell of the key, not even a tombstone."""
-        _memo_remember(self._handle, file_id, *_key(row, qualifier))
+        _memo_remember(self._handle, _number("file_id", file_id),
+                       *_key(row, qualifier))
 
     def erase_file(self, file_id: int) -> None:
-        _memo_erase_file(self._handle, file_id)
+        _memo_erase_file(self._handle, _number("file_id", file_id))
 
 
 class Budget(_Object):

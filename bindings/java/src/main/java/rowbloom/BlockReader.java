@@ -256,6 +256,9 @@ public final class BlockReader extends NativeObject {
     Native.Scratch scratch = Native.Scratch.get();
     long mark = scratch.used;
     try {
+      check("the source has", size, 0);
+      check("the block's offset is", options.offset, 0);
+      check("the block has", options.size, TO_THE_END);
       MemorySegment from = scratch.take(32);
       from.set(ADDRESS, 0, READ);
       from.set(HANDLE, 8, source);
@@ -277,6 +280,13 @@ public final class BlockReader extends NativeObject {
       throw e;
     } finally {
       scratch.used = mark;
+    }
+  }
+
+  /** C's numbers have no sign. */
+  private static void check(String what, long bytes, long least) {
+    if (bytes < least) {
+      throw new RowbloomException(Code.INVALID_ARGUMENT, what + " " + bytes + " bytes", null);
     }
   }
 

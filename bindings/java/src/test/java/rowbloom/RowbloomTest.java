@@ -688,6 +688,24 @@ class RowbloomTest {
   }
 
   @Test
+  void negativeSizesAreRefused() {
+    Source source = Source.of(new byte[9]);
+    Options block = new Options();
+    thrown(
+        Code.INVALID_ARGUMENT, "the source has -5 bytes", () -> new BlockReader(source, -5, block));
+    for (long[] place : new long[][] {{-1, 9}, {Long.MIN_VALUE, BlockReader.TO_THE_END}}) {
+      thrown(
+          Code.INVALID_ARGUMENT,
+          "the block's offset is " + place[0] + " bytes",
+          () -> new BlockReader(source, 9, new Options().block(place[0], place[1])));
+    }
+    thrown(
+        Code.INVALID_ARGUMENT,
+        "the block has -2 bytes",
+        () -> new BlockReader(source, 9, new Options().block(0, -2)));
+  }
+
+  @Test
   void closedObjectsAnswerMaybe() {
     Stats stats = new Stats();
     BlockReader reader = new Bytes(block("", List.of(row(1)))).open(new Options().stats(stats));
