@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -52,7 +53,7 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text,
                                                  FilterWarmerOptions* warm) {
   FilterOptions options;
   bool pinned = false;
-  std::string bloom_type, key_codec;
+  std::optional<std::string> bloom_type, key_codec;
   std::string filter_spec = options.filter_spec.ToString();
   Options given("writer", text);
   given.Take("bloom_type", &bloom_type);
@@ -70,8 +71,8 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text,
   if (status.ok() && warm != nullptr) status = CheckFileId(warm->file_id);
   if (!status.ok()) return status;
   if (pinned) warm->priority = FilterCachePriority::kPinned;
-  if (!bloom_type.empty()) {
-    absl::StatusOr<BloomType> parsed = ParseBloomType(bloom_type);
+  if (bloom_type) {
+    absl::StatusOr<BloomType> parsed = ParseBloomType(*bloom_type);
     if (!parsed.ok()) return parsed.status();
     options.bloom_type = *parsed;
   }
@@ -80,8 +81,8 @@ absl::StatusOr<FilterOptions> ParseFilterOptions(const char* text,
     if (!parsed.ok()) return parsed.status();
     options.filter_spec = *std::move(parsed);
   }
-  if (!key_codec.empty()) {
-    absl::StatusOr<KeyCodec> parsed = KeyCodec::Parse(key_codec);
+  if (key_codec) {
+    absl::StatusOr<KeyCodec> parsed = KeyCodec::Parse(*key_codec);
     if (!parsed.ok()) return parsed.status();
     options.key_codec = *std::move(parsed);
   }

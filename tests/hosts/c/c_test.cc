@@ -438,6 +438,13 @@ TEST_F(CWriter, BadOptionsAreTold) {
   // The values have the errors of C++.
   EXPECT_EQ(New("bloom_type=COLUMN"), ROWBLOOM_INVALID_ARGUMENT);
   ExpectError(error_, ParseBloomType("COLUMN").status());
+  // An empty value does not stand for the default.
+  EXPECT_EQ(New("bloom_type="), ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, ParseBloomType("").status());
+  EXPECT_EQ(New("key_codec="), ROWBLOOM_INVALID_ARGUMENT);
+  ExpectError(error_, KeyCodec::Parse("").status());
+  EXPECT_EQ(New("secret="), ROWBLOOM_INVALID_ARGUMENT);
+  EXPECT_EQ(New("chunk_size_bytes="), ROWBLOOM_INVALID_ARGUMENT);
   EXPECT_EQ(New("filter_spec=fast:bits_per_key=0"), ROWBLOOM_INVALID_ARGUMENT);
   ExpectError(error_, FilterSpec::Parse("fast:bits_per_key=0").status());
   FilterOptions options;

@@ -40,6 +40,7 @@
 // none may leave a callback.
 //
 // Texts of `options` are `name=value;name=value`; NULL or "" are the defaults.
+// An empty value is refused unless the table of the options names it.
 //
 // Threads. Each group says how many threads may call it at once. Sizes are in
 // bytes. Texts are UTF-8 and end with a zero byte.
@@ -201,7 +202,8 @@ typedef struct rowbloom_block_info {
 // |                     |               | or empty: as bloom_type NONE     |
 // | chunk_size_bytes    | 131072        | 256 to 2^30                      |
 // | rowcol_adds_rows    | true          | true, false                      |
-// | secret              |               | 32 hexadecimal digits:           |
+// | secret              |               | 32 hexadecimal digits; 32 zeros  |
+// |                     |               | are no secret:                   |
 // |                     |               | rowbloom/digest_secret.h         |
 // | key_codec           |               | as in rowbloom_codec_new(): rows |
 // |                     |               | are its keys, and their prefixes |
