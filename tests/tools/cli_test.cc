@@ -1421,6 +1421,56 @@ TEST_F(CliTest, DamagedAndMissingSstsOfADatabaseAreNamed) {
                      HasSubstr("1 file, 100 entries: 1 unreadable\n"))));
 }
 
+// No file of a database names the directories of db_paths or cf_paths.
+TEST_F(CliTest, SstsInFurtherDirectoriesAreFoundByDbPath) {
+  for (const std::string kind : {"db", "cf"}) {
+    const std::string near = kind + "_near";
+    const std::string slow = kind + "_slow";
+    const auto make = [&](const std::string& directory,
+                          const std::string& first) {
+      const ToolResult made =
+          RunProgram(ROWBLOOM_MAKE_INPUTS, inputs(),
+                     {"--paths", kind, directory, first, slow});
+      ASSERT_EQ(made.exit_code, 0) << made.err;
+    };
+    make(near, near);
+    for (const std::string verb : {"inspect ", "verify ", "advise "}) {
+      EXPECT_THAT(Run(verb + near), Exits(2, _, HasSubstr("--db_path")));
+      EXPECT_THAT(Run(verb + near + " --db_path ."),
+                  Exits(2, _, HasSubstr("--db_path")));
+      EXPECT_THAT(Run(verb + near + " --db_path " + slow), Exits(0));
+    }
+    EXPECT_THAT(Run("lookup " + near + " row"),
+                Exits(2, _, HasSubstr("--db_path")));
+    EXPECT_THAT(Run("refresh " + near),
+                Exits(2, _, HasSubstr("call RefreshRocksDbFilters()")));
+    const Json found = RunJson("verify " + near + " --db_path " + slow);
+    ASSERT_EQ(found["files"].size(), 2U);
+    EXPECT_THAT(found["files"][0]["path"], HasSubstr(near + "/"));
+    EXPECT_THAT(found["files"][1]["path"], HasSubstr(slow + "/"));
+    EXPECT_EQ(found["column_families"][0]["entry_count"], 2000);
+
+    // One of several is missing from its directory.
+    const std::string lost = found["files"][0]["path"];
+    std::filesystem::rename(InputPath(lost), InputPath(lost + "_"));
+    EXPECT_THAT(Run("verify " + near + " --db_path " + slow),
+                Exits(2, _, HasSubstr("or this one if there are none")));
+    EXPECT_THAT(
+        Run("verify " + near + " --db_path " + slow + " --db_path " + near),
+        Exits(1, HasSubstr(lost + ": damaged: missing")));
+
+    // The database's own directory has no SSTs.
+    const std::string far = kind + "_far";
+    std::filesystem::create_directory(InputPath(far + "_fast"));
+    make(far, far + "_fast");
+    EXPECT_THAT(Run("verify " + far + " --db_path " + slow),
+                Exits(2, _, HasSubstr("--db_path")));
+    EXPECT_THAT(Run("verify " + far + " --db_path " + slow + " --db_path " +
+                    far + "_fast"),
+                Exits(0, HasSubstr("2 files: 2 ok")));
+  }
+}
+
 // RocksDB opens NNNNNN.ldb where NNNNNN.sst is not there.
 TEST_F(CliTest, SstsByLevelDbsNameAreFound) {
   std::filesystem::copy(InputPath("reads"), InputPath("ldb_names"));

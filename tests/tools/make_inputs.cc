@@ -3,10 +3,11 @@
 // Writes the input files of the tool's golden tests; the bytes that the tool
 // shows are the same in each run. It can also rewrite all SSTs of a database,
 // write one with filters in the block cache and keys to ask it for, or write a
-// small HFile of large blocks.
+// small HFile of large blocks, or a database with two SSTs, in as many paths.
 //
 //   make_inputs DIRECTORY
 //   make_inputs --compact DIRECTORY
+//   make_inputs --paths db|cf DIRECTORY PATH PATH
 //   make_inputs --tree DIRECTORY names|numbers TABLE_OPTIONS DB_OPTIONS
 //   make_inputs --zeros PATH
 
@@ -17,6 +18,7 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <vector>
 
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_key.h"
@@ -394,6 +396,32 @@ std::string TreeKey(const std::string& kind, int number) {
   return key;
 }
 
+// Writes an SST into each of two paths, the newest into the first.
+void WriteIntoPaths(const std::string& kind, const std::string& directory,
+                    const std::vector<rdb::DbPath>& paths) {
+  rdb::Options options;
+  options.create_if_missing = true;
+  options.disable_auto_compactions = true;
+  (kind == "cf" ? options.cf_paths : options.db_paths) = paths;
+  rdb::BlockBasedTableOptions table;
+  Check(
+      rowbloom::ParseRocksDbFilterPolicy("rowbloom:10", &table.filter_policy));
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+  const std::unique_ptr<rdb::DB> db = Open(options, directory);
+  rdb::CompactRangeOptions into_last;
+  into_last.target_path_id = 1;
+  into_last.bottommost_level_compaction =
+      rdb::BottommostLevelCompaction::kForce;
+  for (int sst = 0; sst < 2; ++sst) {
+    for (int i = 0; i < 1000; ++i) {
+      Check(db->Put(rdb::WriteOptions(), Numbered("row%05d", 1000 * sst + i),
+                    "value"));
+    }
+    Check(db->Flush(rdb::FlushOptions()));
+    if (sst == 0) Check(db->CompactRange(into_last, nullptr, nullptr));
+  }
+}
+
 // Writes a database of one run, or only rewrites its SSTs with other options,
 // and a file of keys in hexadecimal, of which half are present. Its LOG has
 // RocksDB's statistics of gets of these keys.
@@ -506,6 +534,10 @@ void WriteZeros(const std::string& path) {
 
 int main(int argc, char** argv) {
 #ifdef ROWBLOOM_CLI_TEST_WITH_ROCKSDB
+  if (argc == 6 && std::string(argv[1]) == "--paths") {
+    WriteIntoPaths(argv[2], argv[3], {{argv[4], 1 << 20}, {argv[5], 1 << 30}});
+    return 0;
+  }
   if (argc == 3 && std::string(argv[1]) == "--compact") {
     Compact(argv[2]);
     return 0;

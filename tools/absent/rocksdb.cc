@@ -21,12 +21,12 @@ FilterFileOrError OpenRocksDbSst(const std::string& path) {
 }
 
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
-    const std::string& directory) {
-  return WithoutRocksDb(directory, "a database of RocksDB");
+    const DatabasePlace& place) {
+  return WithoutRocksDb(place.directory, "a database of RocksDB");
 }
 
 int AdviseDatabase(AdviseArguments* arguments) {
-  PrintError(ListLiveSsts(arguments->paths[0]).status());
+  PrintError(ListLiveSsts({arguments->paths[0], {}}).status());
   return kExitUsage;
 }
 

@@ -21,8 +21,10 @@ absl::Status IoError(const std::string& path, const std::error_code& error) {
                                 error.default_error_condition().message());
 }
 
-void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {
-  absl::StatusOr<std::vector<TargetFile>> ssts = ListLiveSsts(path);
+void ExpandDatabase(const std::string& path,
+                    const std::vector<std::string>& db_paths,
+                    std::vector<TargetFile>* files) {
+  absl::StatusOr<std::vector<TargetFile>> ssts = ListLiveSsts({path, db_paths});
   if (!ssts.ok()) {
     files->push_back({path, ssts.status()});
     return;
@@ -33,10 +35,12 @@ void ExpandDatabase(const std::string& path, std::vector<TargetFile>* files) {
 // Adds the files below the directory, by name: without hidden ones and hidden
 // directories, but with HBase's directories of unfinished files. Links to
 // directories are not followed.
-void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
+void ExpandDirectory(const std::string& path,
+                     const std::vector<std::string>& db_paths,
+                     std::vector<TargetFile>* files) {
   std::error_code error;
   if (fs::exists(fs::path(path) / "CURRENT", error)) {
-    ExpandDatabase(path, files);
+    ExpandDatabase(path, db_paths, files);
     return;
   }
   std::vector<fs::directory_entry> found;
@@ -55,7 +59,7 @@ void ExpandDirectory(const std::string& path, std::vector<TargetFile>* files) {
     if (entry.is_regular_file(error)) {
       files->push_back({below});
     } else if (entry.is_directory(error) && !entry.is_symlink(error)) {
-      ExpandDirectory(below, files);
+      ExpandDirectory(below, db_paths, files);
     } else if (error) {
       files->push_back({below, IoError(below, error)});
     }
@@ -103,7 +107,8 @@ bool IsStray(const TargetFile& file) {
          !std::regex_match(name, store_file);
 }
 
-std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
+std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths,
+                                    const std::vector<std::string>& db_paths) {
   std::vector<std::string> expanded;
   for (const std::string& path : paths) {
     const std::vector<std::string> matches =
@@ -127,7 +132,7 @@ std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths) {
           {path, absl::UnavailableError(path + ": not a file or directory")});
     } else {
       const size_t first = files.size();
-      ExpandDirectory(path, &files);
+      ExpandDirectory(path, db_paths, &files);
       for (size_t i = first; i < files.size(); ++i) {
         if (files[i].path.rfind(path, 0) != 0) continue;
         files[i].place = files[i].path.substr(path.size());

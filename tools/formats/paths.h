@@ -49,9 +49,16 @@ struct TargetFile {
   std::string place = {};                     // Below the directory walked.
 };
 
+// Where the files of a RocksDB database are. No file of it names the
+// directories that its program has in db_paths or cf_paths.
+struct DatabasePlace {
+  std::string directory;
+  std::vector<std::string> db_paths;  // Further ones with SSTs, in any order.
+};
+
 // The live SSTs of a RocksDB database, by column family, level and file number.
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
-    const std::string& directory);
+    const DatabasePlace& place);
 
 // True for the URL of a filter on a Redis server.
 bool IsRedisPath(const std::string& path);
@@ -70,8 +77,11 @@ bool IsStray(const TargetFile& file);
 // A file or a URL stands for itself; the directory of a RocksDB database for
 // its live SSTs; any other directory for the files in it and below it, by name;
 // a shell pattern that is not a file's name for its matches. A directory
-// without files is an error, and so is an entry that cannot be read.
-std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths);
+// without files is an error, and so is an entry that cannot be read. `db_paths`
+// has the further directories of the databases.
+std::vector<TargetFile> ExpandPaths(
+    const std::vector<std::string>& paths,
+    const std::vector<std::string>& db_paths = {});
 
 }  // namespace rowbloom::tools
 

@@ -253,17 +253,17 @@ void Configure(const OptionsFile& options_file, const std::string& name,
 // The live SSTs of a database, as of the last read of its manifest.
 class Manifest {
  public:
-  explicit Manifest(std::string directory) : directory_(std::move(directory)) {}
+  explicit Manifest(DatabasePlace place) : place_(std::move(place)) {}
 
   absl::Status Read() {
-    options_file_.emplace(directory_);
+    options_file_.emplace(place_.directory);
     rdb::DBOptions options;
     // The list is in the manifest: open as few tables as RocksDB allows.
     options.max_open_files = 16;
     // Damaged and missing SSTs are for the verbs to report, each by name.
     options.paranoid_checks = false;
     const absl::StatusOr<OpenedDb> opened =
-        OpenReadOnly(directory_, *options_file_, options);
+        OpenReadOnly(place_, *options_file_, options);
     if (!opened.ok()) return opened.status();
     files_.clear();
     opened->db->GetLiveFilesMetaData(&files_);
@@ -290,7 +290,7 @@ class Manifest {
                        });
   }
 
-  const std::string directory_;
+  const DatabasePlace place_;
   std::optional<OptionsFile> options_file_;
   std::vector<rdb::LiveFileMetaData> files_;
 };
@@ -337,10 +337,10 @@ void DescribeFilter(const RocksDbFilterFile& file, Json* entry) {
 }
 
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
-    const std::string& directory) {
+    const DatabasePlace& place) {
   const absl::Status& release = plugin::CheckRocksDbRelease();
   if (!release.ok()) return release;
-  const auto manifest = std::make_shared<Manifest>(directory);
+  const auto manifest = std::make_shared<Manifest>(place);
   if (absl::Status status = manifest->Read(); !status.ok()) return status;
   std::vector<rdb::LiveFileMetaData> files = manifest->files();
   std::sort(files.begin(), files.end(),

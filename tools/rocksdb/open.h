@@ -21,6 +21,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/options.h"
 #include "rocksdb_plugin/status.h"
+#include "tools/formats/paths.h"
 
 namespace rowbloom::tools {
 
@@ -58,10 +59,12 @@ struct OpenedDb {
 };
 
 // Opens with comparators and numbers of levels of the OPTIONS file; `configure`
-// may set further options of a column family. InvalidArgument for a database
-// that is not RocksDB's, or not in plain files: see database_kind.h.
+// may set further options of a column family. SSTs are looked for in all
+// directories of the place. InvalidArgument for a database that is not
+// RocksDB's, or not in plain files: see database_kind.h. FailedPrecondition for
+// one with SSTs in a directory that the place does not name.
 absl::StatusOr<OpenedDb> OpenReadOnly(
-    const std::string& directory, const OptionsFile& options_file,
+    const DatabasePlace& place, const OptionsFile& options_file,
     ROCKSDB_NAMESPACE::DBOptions options,
     const std::function<void(ROCKSDB_NAMESPACE::ColumnFamilyDescriptor*)>&
         configure = nullptr);
@@ -76,7 +79,8 @@ struct AllOptions {
 absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory);
 
 // Opens with these, for writing or `for_reading` alone. Unavailable if another
-// process has it open for writing.
+// process has it open for writing. FailedPrecondition for a database whose SSTs
+// are not all in its directory: a writer must know where new ones belong.
 absl::StatusOr<OpenedDb> OpenWith(const std::string& directory,
                                   AllOptions options, bool for_reading);
 

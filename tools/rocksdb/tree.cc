@@ -42,12 +42,12 @@ struct OpenedFamily {
   rdb::DB* db() const { return opened.db.get(); }
 };
 
-absl::StatusOr<OpenedFamily> OpenFamily(const std::string& directory,
+absl::StatusOr<OpenedFamily> OpenFamily(const DatabasePlace& place,
                                         const std::string& column_family,
                                         std::shared_ptr<rdb::Cache> cache,
                                         int max_open_files) {
   if (const absl::Status& s = plugin::CheckRocksDbRelease(); !s.ok()) return s;
-  OptionsFile options_file(directory);
+  OptionsFile options_file(place.directory);
   rdb::BlockBasedTableOptions table;
   bool is_block_based = true;
   const auto configure = [&](rdb::ColumnFamilyDescriptor* family) {
@@ -67,10 +67,10 @@ absl::StatusOr<OpenedFamily> OpenFamily(const std::string& directory,
   options.max_open_files = max_open_files;
   options.paranoid_checks = false;  // An SST's own error names it.
   absl::StatusOr<OpenedDb> opened =
-      OpenReadOnly(directory, options_file, options, configure);
+      OpenReadOnly(place, options_file, options, configure);
   if (!opened.ok()) return opened.status();
-  const std::string where =
-      directory + ": column family \"" + EscapeBytes(column_family) + "\"";
+  const std::string where = place.directory + ": column family \"" +
+                            EscapeBytes(column_family) + "\"";
   std::string known;
   rdb::ColumnFamilyHandle* handle = nullptr;
   for (rdb::ColumnFamilyHandle* family : opened->families) {
@@ -332,14 +332,14 @@ double RocksDbRun::fpr() const {
   return std::min(1.0, false_positives / static_cast<double>(key_count));
 }
 
-absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
+absl::StatusOr<RocksDbTree> ReadRocksDbTree(const DatabasePlace& place,
                                             const std::string& column_family) {
   constexpr int kFewTables = 16;  // Properties are read without the table.
   rdb::TablePropertiesCollection properties;
   std::set<std::string> missing;
   for (int i = 0; i < kMaxReadings; ++i) {
     const absl::StatusOr<OpenedFamily> family =
-        OpenFamily(directory, column_family, nullptr, kFewTables);
+        OpenFamily(place, column_family, nullptr, kFewTables);
     if (!family.ok()) return family.status();
     rdb::ColumnFamilyMetaData listed;
     family->db()->GetColumnFamilyMetaData(family->handle, &listed);
@@ -362,7 +362,7 @@ absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
       " times before; try again when the database writes less");
 }
 
-absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
+absl::StatusOr<ReadCounts> CountGets(const DatabasePlace& place,
                                      const std::string& column_family,
                                      uint64_t cache_bytes,
                                      absl::Span<const std::string> keys) {
@@ -370,7 +370,7 @@ absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
   for (int i = 0; i < kMaxReadings; ++i) {
     constexpr int kAllTables = -1;
     const absl::StatusOr<OpenedFamily> family = OpenFamily(
-        directory, column_family, rdb::NewLRUCache(cache_bytes), kAllTables);
+        place, column_family, rdb::NewLRUCache(cache_bytes), kAllTables);
     if (!family.ok()) return family.status();
     bool is_file_gone = false;
     counts = CountGetsOf(*family, keys, &is_file_gone);

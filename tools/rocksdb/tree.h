@@ -14,6 +14,7 @@
 #include "absl/status/statusor.h"
 #include "absl/types/span.h"
 #include "rowbloom/get_cost.h"
+#include "tools/formats/paths.h"
 #include "tools/rocksdb/read_counts.h"
 
 namespace rowbloom::tools {
@@ -62,14 +63,14 @@ struct RocksDbTree {
   std::optional<FilterPlace> place;
 };
 
-// FailedPrecondition if there is no such column family, or if its tables are
-// not block based; other errors as of filter_file.h.
-absl::StatusOr<RocksDbTree> ReadRocksDbTree(const std::string& directory,
+// FailedPrecondition if there is no such column family, if its tables are not
+// block based, or if SSTs are elsewhere; other errors as of filter_file.h.
+absl::StatusOr<RocksDbTree> ReadRocksDbTree(const DatabasePlace& place,
                                             const std::string& column_family);
 
 // Gets all keys, through an LRUCache of this size that is empty at first, and
 // counts the reads of the second half.
-absl::StatusOr<ReadCounts> CountGets(const std::string& directory,
+absl::StatusOr<ReadCounts> CountGets(const DatabasePlace& place,
                                      const std::string& column_family,
                                      uint64_t cache_bytes,
                                      absl::Span<const std::string> keys);

@@ -24,6 +24,7 @@ void AddDatabaseOptions(CLI::App* verb, AdviseArguments* arguments) {
   };
   add("--column_family", &arguments->column_family, "The column family")
       ->capture_default_str();
+  AddDbPath(verb, &arguments->db_paths)->group(kDatabase);
   CLI::Option* statistics =
       add("--statistics", &arguments->statistics,
           "A LOG of RocksDB, or the text of its statistics, in place of "

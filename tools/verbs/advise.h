@@ -24,6 +24,7 @@ struct AdviseArguments {
   bool hex = false;
   ReportForm form;
   // These are for a database.
+  std::vector<std::string> db_paths;
   std::string column_family = "default";
   std::string statistics;
   std::string gets;

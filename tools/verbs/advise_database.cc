@@ -129,8 +129,8 @@ absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
     advice->source = arguments->gets;
     const auto keys = ReadKeys(arguments->gets, arguments->hex);
     if (!keys.ok()) return keys.status();
-    auto counts =
-        CountGets(arguments->paths.front(), family, *cache_bytes, *keys);
+    auto counts = CountGets({arguments->paths.front(), arguments->db_paths},
+                            family, *cache_bytes, *keys);
     if (!counts.ok()) return counts.status();
     advice->counts = *std::move(counts);
     return absl::OkStatus();
@@ -239,7 +239,8 @@ Json Notes(const Advice& advice) {
 
 absl::Status Advise(AdviseArguments* arguments, Advice* advice) {
   absl::StatusOr<RocksDbTree> tree =
-      ReadRocksDbTree(arguments->paths.front(), arguments->column_family);
+      ReadRocksDbTree({arguments->paths.front(), arguments->db_paths},
+                      arguments->column_family);
   if (!tree.ok()) {
     advice->unread = tree.status();
     return tree.status();

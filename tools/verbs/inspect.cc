@@ -91,6 +91,7 @@ std::string FileInfoText(const Json& info) {
 
 struct InspectArguments {
   std::vector<std::string> paths;
+  std::vector<std::string> db_paths;
   bool brief = false;
   bool cells = false;
   bool blocks = false;
@@ -100,6 +101,7 @@ struct InspectArguments {
 int RunInspect(const InspectArguments& arguments) {
   Report report;
   report.format = "rowbloom-inspect";
+  report.db_paths = arguments.db_paths;
   report.ask = [&](const TargetFile&, const FilterFile& file, Json* entry) {
     absl::Status status = file.Inspect(entry);
     if (arguments.blocks) status.Update(file.InspectBlocks(entry));
@@ -142,6 +144,7 @@ void AddInspect(CLI::App* app, int* exit_code) {
                  "that are always maybe");
   verb->add_flag("--blocks", arguments->blocks,
                  "Also list the blocks of HFiles, by their headers");
+  AddDbPath(verb, &arguments->db_paths);
   AddReportForm(verb, "rowbloom-inspect", &arguments->form);
   verb->callback(
       [arguments, exit_code] { *exit_code = RunInspect(*arguments); });

@@ -22,6 +22,7 @@ namespace {
 
 struct LookupArguments {
   std::string path;
+  std::vector<std::string> db_paths;
   std::string row;
   std::string qualifier;
   std::string rows;  // A file of them; "-" is standard input.
@@ -169,6 +170,7 @@ int RunLookup(const LookupArguments& arguments, bool has_qualifier) {
              : ReadQuestions(arguments);
   Report report;
   report.format = "rowbloom-lookup";
+  report.db_paths = arguments.db_paths;
   report.ask = [&](const TargetFile&, const FilterFile& file, Json* entry) {
     return AskAll(file, questions, entry);
   };
@@ -211,6 +213,7 @@ void AddLookup(CLI::App* app, int* exit_code) {
   verb->add_flag("--family_delete", arguments->family_delete,
                  "Ask an HFile whether the row's family may be deleted in it")
       ->excludes(qualifier);
+  AddDbPath(verb, &arguments->db_paths);
   verb->add_flag("--json", arguments->json, "Print JSON (rowbloom-lookup)");
   verb->callback([arguments, row, rows, qualifier, exit_code] {
     if (row->count() + rows->count() == 0) {

@@ -150,6 +150,15 @@ void AddReportForm(CLI::App* verb, const std::string& format,
       });
 }
 
+CLI::Option* AddDbPath(CLI::App* verb, std::vector<std::string>* db_paths) {
+  return verb
+      ->add_option("--db_path", *db_paths,
+                   "A directory of db_paths or cf_paths with which the "
+                   "program opens its database")
+      ->allow_extra_args(false)
+      ->check(CLI::ExistingDirectory);
+}
+
 int PrintForm(const ReportForm& form, const std::string& format,
               const Json& fields, const std::string& text, int exit_code) {
   if (form.json) {
@@ -183,7 +192,7 @@ int FlushOutput(int exit_code) {
 
 int RunReport(const Report& report, const std::vector<std::string>& paths,
               const ReportForm& form) {
-  const std::vector<TargetFile> targets = ExpandPaths(paths);
+  const std::vector<TargetFile> targets = ExpandPaths(paths, report.db_paths);
   Json summary{{"files", 0}};
   for (const char* word : kStatusWords) summary[word] = 0;
   Json files = Json::array();

@@ -54,6 +54,8 @@ struct Report {
   bool sums_up_families = false;  // After each column family.
   // Warnings of column families and of files count as damage.
   bool is_strict = false;
+  // The further directories of databases.
+  std::vector<std::string> db_paths;
   // The capacity of the block cache with which databases are opened.
   std::optional<uint64_t> block_cache_bytes;
 };
@@ -64,6 +66,9 @@ struct ReportForm {
   std::string html;  // A file for a page with the same numbers; may be empty.
 };
 void AddReportForm(CLI::App* verb, const std::string& format, ReportForm* form);
+
+// Adds --db_path to a verb.
+CLI::Option* AddDbPath(CLI::App* verb, std::vector<std::string>* db_paths);
 
 int RunReport(const Report& report, const std::vector<std::string>& paths,
               const ReportForm& form);

@@ -17,6 +17,7 @@ namespace rowbloom::tools {
 void AddVerify(CLI::App* app, int* exit_code) {
   struct VerifyArguments {
     std::vector<std::string> paths;
+    std::vector<std::string> db_paths;
     ReportForm form;
     bool cells = false;
     bool strict = false;
@@ -35,6 +36,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
   AddReportForm(verb, "rowbloom-verify", &arguments->form);
   verb->add_flag("--strict", arguments->strict,
                  "Exit with 1 if a database or an SST gives a warning, too");
+  AddDbPath(verb, &arguments->db_paths);
   verb->add_option("--block_cache_bytes", arguments->block_cache_bytes,
                    "Capacity of the block cache, which no OPTIONS file holds, "
                    "to compare whole filters with")
@@ -50,6 +52,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
     report.text = NotedStatusLine;
     report.sums_up_families = true;
     report.is_strict = arguments->strict;
+    report.db_paths = arguments->db_paths;
     report.block_cache_bytes = arguments->block_cache_bytes;
     *exit_code = RunReport(report, arguments->paths, arguments->form);
   });
