@@ -199,10 +199,13 @@ class HiredisConnection : public RedisConnection {
     if (!replies.ok()) return replies.status();
     for (size_t i = 0; i < replies->size(); ++i) {
       if ((*replies)[i].kind == RedisReply::Kind::kError) {
-        // Some errors quote the command's arguments: the password.
+        // Some errors of AUTH quote its arguments: the password.
+        const std::string& command = commands[i][0];
         const std::string& text = (*replies)[i].text;
         const absl::Status failed = Failed(
-            absl::StrCat(commands[i][0], ": ", text.substr(0, text.find(' '))),
+            absl::StrCat(
+                command, ": ",
+                command == "AUTH" ? text.substr(0, text.find(' ')) : text),
             0);
         return absl::PermissionDeniedError(failed.message());
       }

@@ -4,6 +4,7 @@
 
 #include <charconv>
 
+#include "absl/strings/match.h"
 #include "absl/strings/str_cat.h"
 #include "util/absl_view.h"
 
@@ -24,6 +25,15 @@ absl::Status ErrorOf(const RedisReply& reply, std::string_view name) {
   if (reply.text.find("WRONGTYPE Operation") != std::string::npos) {
     return absl::FailedPreconditionError(absl::StrCat(
         message, "; delete the key of that type or choose another name"));
+  }
+  if (reply.text.find("NOPERM ") != std::string::npos) {
+    return absl::PermissionDeniedError(absl::StrCat(
+        message, "; hosts/redis/README.md lists the rights of each call"));
+  }
+  if (absl::StartsWith(reply.text, "MOVED ") ||
+      absl::StartsWith(reply.text, "CROSSSLOT ")) {
+    return absl::UnimplementedError(absl::StrCat(
+        message, "; in a cluster, send by a client that knows its slots"));
   }
   return absl::UnavailableError(message);
 }

@@ -163,6 +163,13 @@ TEST(RemoteBfCommands, ErrorsHaveCodes) {
        absl::StatusCode::kUnavailable},
       {"WRONGTYPE Operation against a key holding the wrong kind of value",
        absl::StatusCode::kFailedPrecondition},
+      {"NOPERM this user has no permissions to run the 'bf.reserve' command",
+       absl::StatusCode::kPermissionDenied},
+      {"MOVED 3999 127.0.0.1:6381", absl::StatusCode::kUnimplemented},
+      {"CROSSSLOT Keys in request don't hash to the same slot",
+       absl::StatusCode::kUnimplemented},
+      {"TRYAGAIN Multiple keys request during rehashing of slot",
+       absl::StatusCode::kUnavailable},
       {"LOADING Redis is loading the dataset in memory",
        absl::StatusCode::kUnavailable}};
   for (const auto& [text, code] : kCases) {
