@@ -255,7 +255,9 @@ public final class BlockReader extends NativeObject {
   private static long open(long source, long size, Options options) {
     Native.Scratch scratch = Native.Scratch.get();
     long mark = scratch.used;
+    int before = scratch.begin(options.cache);
     try {
+      scratch.begin(options.stats);
       check("the source has", size, 0);
       check("the block's offset is", options.offset, 0);
       check("the block has", options.size, TO_THE_END);
@@ -280,6 +282,7 @@ public final class BlockReader extends NativeObject {
       throw e;
     } finally {
       scratch.used = mark;
+      scratch.end(before);
     }
   }
 
@@ -315,6 +318,7 @@ public final class BlockReader extends NativeObject {
   public boolean mayContain(Key key) {
     Native.Scratch scratch = Native.Scratch.get();
     long mark = scratch.used;
+    int before = scratch.begin(this);
     try {
       return (boolean)
           MAY_CONTAIN.invokeExact(
@@ -327,6 +331,7 @@ public final class BlockReader extends NativeObject {
       throw Native.unexpected(e);
     } finally {
       scratch.used = mark;
+      scratch.end(before);
     }
   }
 
@@ -340,11 +345,16 @@ public final class BlockReader extends NativeObject {
   public static boolean[] mayContainEach(BlockReader[] readers, Key key) {
     Native.Scratch scratch = Native.Scratch.get();
     long mark = scratch.used;
+    int count = readers.length;
+    int before = scratch.beginMany(count);
     try {
-      int count = readers.length;
+      long[] held = scratch.held();
+      for (int i = 0; i < count; ++i) held[before + i] = Native.Scratch.handleOf(readers[i]);
+      scratch.share();
       MemorySegment handles = scratch.take(8L * count);
       for (int i = 0; i < count; ++i) {
-        handles.setAtIndex(HANDLE, i, readers[i] == null ? 0 : readers[i].handle);
+        long reader = Native.Scratch.handleOf(readers[i]);
+        handles.setAtIndex(HANDLE, i, reader == held[before + i] ? reader : 0);
       }
       MemorySegment answers = scratch.take(count);
       MAY_CONTAIN_EACH.invokeExact(
@@ -360,6 +370,7 @@ public final class BlockReader extends NativeObject {
       throw Native.unexpected(e);
     } finally {
       scratch.used = mark;
+      scratch.end(before);
     }
   }
 
@@ -378,13 +389,20 @@ public final class BlockReader extends NativeObject {
    * @return the answer of each question, true if it has no reader or no key
    */
   public static boolean[] mayContainMany(Key[] keys, Question[] questions) {
+    Native.Scratch scratch = Native.Scratch.get();
+    int count = questions.length;
+    int before = scratch.beginMany(count);
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment list = Key.list(keys, arena);
-      int count = questions.length;
+      long[] held = scratch.held();
+      for (int i = 0; i < count; ++i) {
+        held[before + i] = Native.Scratch.handleOf(questions[i].reader());
+      }
+      scratch.share();
       MemorySegment asked = arena.allocate(16L * count + 1, 8);
       for (int i = 0; i < count; ++i) {
-        BlockReader reader = questions[i].reader();
-        asked.set(HANDLE, 16L * i, reader == null ? 0 : reader.handle);
+        long reader = Native.Scratch.handleOf(questions[i].reader());
+        asked.set(HANDLE, 16L * i, reader == held[before + i] ? reader : 0);
         asked.set(SIZE, 16L * i + 8, questions[i].key());
       }
       MemorySegment answers = arena.allocate(count + 1L);
@@ -393,6 +411,7 @@ public final class BlockReader extends NativeObject {
     } catch (Throwable e) {
       throw Native.unexpected(e);
     } finally {
+      scratch.end(before);
       Reference.reachabilityFence(keys);
     }
   }
@@ -407,6 +426,7 @@ public final class BlockReader extends NativeObject {
   public Asked ask(Key key) {
     Native.Scratch scratch = Native.Scratch.get();
     long mark = scratch.used;
+    int before = scratch.begin(this);
     try {
       MemorySegment load = scratch.take(32);
       int answer =
@@ -427,6 +447,7 @@ public final class BlockReader extends NativeObject {
       throw Native.unexpected(e);
     } finally {
       scratch.used = mark;
+      scratch.end(before);
     }
   }
 
@@ -460,6 +481,7 @@ public final class BlockReader extends NativeObject {
   private Answer offer(Load load, int code, MemorySegment bytes, Key key) {
     Native.Scratch scratch = Native.Scratch.get();
     long mark = scratch.used;
+    int before = scratch.begin(this);
     try {
       MemorySegment read = scratch.take(32);
       read.set(JAVA_LONG, 0, load.chunk());
@@ -483,6 +505,7 @@ public final class BlockReader extends NativeObject {
       throw Native.unexpected(e);
     } finally {
       scratch.used = mark;
+      scratch.end(before);
     }
   }
 
@@ -524,11 +547,11 @@ public final class BlockReader extends NativeObject {
    * @param readBytes what was read for it, or UNKNOWN_BYTES
    */
   public void tellOutcome(boolean keyWasThere, long readBytes) {
-    try {
-      TELL_OUTCOME.invokeExact(handle, keyWasThere, readBytes);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    with(
+        h -> {
+          TELL_OUTCOME.invokeExact(h, keyWasThere, readBytes);
+          return null;
+        });
   }
 
   /**
@@ -538,11 +561,7 @@ public final class BlockReader extends NativeObject {
    * @return the sum
    */
   public long get(Stats.Counter counter) {
-    try {
-      return (long) GET.invokeExact(handle, counter.ordinal());
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    return with(h -> (long) GET.invokeExact(h, counter.ordinal()));
   }
 
   /**
@@ -555,11 +574,11 @@ public final class BlockReader extends NativeObject {
   }
 
   private long number(int property) {
-    return Native.make(NUMBER, handle, property);
+    return Native.make(NUMBER, this, property);
   }
 
   private byte[] bytes(int property) {
-    return Native.fill(BYTES, handle, property, Native.BUFFER);
+    return Native.fill(BYTES, this, property, Native.BUFFER);
   }
 
   private String text(int property) {
@@ -593,13 +612,18 @@ public final class BlockReader extends NativeObject {
 
   /** Reads the whole block and checks every checksum. */
   public void verify() {
-    Native.call(VERIFY, handle);
+    Native.call(VERIFY, this);
   }
 
-  /** Frees the reader, but does not close the source. */
+  @Override
+  void free(long taken) {
+    super.free(taken);
+    Native.Held.remove(source);
+  }
+
+  /** Closes the reader, but not the source, of which reads that are under way go on. */
   @Override
   public void close() {
     super.close();
-    Native.Held.remove(source);
   }
 }

@@ -85,6 +85,8 @@ public final class BlockWriter extends NativeObject {
   }
 
   private static long make(String options, Sink sink, Cache cache) {
+    Native.Scratch scratch = Native.Scratch.get();
+    int before = scratch.begin(cache);
     try {
       return cache == null
           ? Native.make(NEW, options, APPEND, sink.number)
@@ -92,6 +94,8 @@ public final class BlockWriter extends NativeObject {
     } catch (Throwable e) {
       Native.Held.remove(sink.number);
       throw e;
+    } finally {
+      scratch.end(before);
     }
   }
 
@@ -117,7 +121,7 @@ public final class BlockWriter extends NativeObject {
    * @param cell a cell, or a row
    */
   public void add(Key cell) {
-    Key.add(ADD, handle, cell);
+    Key.add(ADD, this, cell);
   }
 
   /**
@@ -126,7 +130,7 @@ public final class BlockWriter extends NativeObject {
    * @param cells as for {@link #add}
    */
   public void addMany(Key... cells) {
-    Key.addMany(ADD_MANY, handle, cells);
+    Key.addMany(ADD_MANY, this, cells);
   }
 
   /**
@@ -137,7 +141,7 @@ public final class BlockWriter extends NativeObject {
   public Info finish() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment info = arena.allocate(JAVA_LONG, 4);
-      Native.call(FINISH, handle, info);
+      Native.call(FINISH, this, info);
       return new Info(
           info.getAtIndex(JAVA_LONG, 0),
           info.getAtIndex(JAVA_LONG, 1),
@@ -150,10 +154,15 @@ public final class BlockWriter extends NativeObject {
     }
   }
 
+  @Override
+  void free(long taken) {
+    super.free(taken);
+    Native.Held.remove(sink.number);
+  }
+
   /** Frees the writer, but neither finishes the block nor closes the sink. */
   @Override
   public void close() {
     super.close();
-    Native.Held.remove(sink.number);
   }
 }

@@ -79,11 +79,11 @@ public final class Cache extends NativeObject {
    */
   public void setCapacity(long bytes) {
     capacity(bytes);
-    try {
-      SET_CAPACITY.invokeExact(handle, bytes);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    with(
+        h -> {
+          SET_CAPACITY.invokeExact(h, bytes);
+          return null;
+        });
   }
 
   /**
@@ -92,11 +92,11 @@ public final class Cache extends NativeObject {
    * @param fileId a file_id that the caller chose
    */
   public void eraseFile(long fileId) {
-    try {
-      ERASE_FILE.invokeExact(handle, fileId);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    with(
+        h -> {
+          ERASE_FILE.invokeExact(h, fileId);
+          return null;
+        });
   }
 
   /**
@@ -107,7 +107,7 @@ public final class Cache extends NativeObject {
   public Usage usage() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment n = arena.allocate(JAVA_LONG, 15); // In the order of the record.
-      long ignored = (long) NUMBERS.invokeExact(handle, n, 15L);
+      long ignored = with(h -> (long) NUMBERS.invokeExact(h, n, 15L));
       return new Usage(
           n.getAtIndex(JAVA_LONG, 0),
           n.getAtIndex(JAVA_LONG, 1),
@@ -124,8 +124,6 @@ public final class Cache extends NativeObject {
           n.getAtIndex(JAVA_LONG, 12),
           n.getAtIndex(JAVA_LONG, 13),
           n.getAtIndex(JAVA_LONG, 14));
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
     }
   }
 
@@ -135,6 +133,6 @@ public final class Cache extends NativeObject {
    * @return one line "name value" for each number
    */
   public String usageText() {
-    return new String(Native.fill(USAGE, handle, Native.BUFFER), StandardCharsets.UTF_8);
+    return new String(Native.fill(USAGE, this, Native.BUFFER), StandardCharsets.UTF_8);
   }
 }

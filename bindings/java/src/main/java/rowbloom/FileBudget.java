@@ -65,7 +65,7 @@ public final class FileBudget extends NativeObject {
         list.set(JAVA_DOUBLE, 24L * i + 8, runs.get(i).blockMissShare());
         list.set(JAVA_DOUBLE, 24L * i + 16, runs.get(i).absentAsks());
       }
-      Native.call(SET_LIVE, handle, options, list, (long) runs.size());
+      Native.call(SET_LIVE, this, options, list, (long) runs.size());
     }
   }
 
@@ -76,7 +76,7 @@ public final class FileBudget extends NativeObject {
    * @return the filter_spec for a {@link BlockWriter}; empty if the SST is to have no filter
    */
   public Optional<String> forFile(String options) {
-    byte[] spec = Native.fill(FOR_FILE, handle, options, Native.BUFFER);
+    byte[] spec = Native.fill(FOR_FILE, this, options, Native.BUFFER);
     return Optional.of(new String(spec, StandardCharsets.UTF_8)).filter(s -> !s.isEmpty());
   }
 }

@@ -11,6 +11,7 @@ import static rowbloom.Native.SIZE;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.invoke.MethodHandle;
+import java.lang.ref.Reference;
 
 /**
  * Answers from the bytes of a {@link FilterBuilder}, in any number of threads. It has a copy of
@@ -92,11 +93,22 @@ public final class Filter extends NativeObject {
    * @return false if the key was certainly not added
    */
   public boolean mayContain(Key key) {
-    return Key.ask(MAY_CONTAIN, handle, key);
+    try {
+      return Key.ask(MAY_CONTAIN, this, key);
+    } finally {
+      Reference.reachabilityFence(this); // The arena of a copy goes with it.
+    }
   }
 
   /** Compares all checksums. */
   public void verify() {
     verified(bytes);
+  }
+
+  /** Waits for its lookups, which call nothing back: their caller may free the bytes then. */
+  @Override
+  void freeLater(long taken) {
+    while (Native.Scratch.isInUse(taken)) Thread.yield();
+    free(taken);
   }
 }

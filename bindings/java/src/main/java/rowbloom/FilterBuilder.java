@@ -36,7 +36,7 @@ public final class FilterBuilder extends NativeObject {
    * @param key a row or a cell
    */
   public void add(Key key) {
-    Key.add(ADD, handle, key);
+    Key.add(ADD, this, key);
   }
 
   /**
@@ -45,7 +45,7 @@ public final class FilterBuilder extends NativeObject {
    * @param keys as for {@link #add}
    */
   public void addMany(Key... keys) {
-    Key.addMany(ADD_MANY, handle, keys);
+    Key.addMany(ADD_MANY, this, keys);
   }
 
   /**
@@ -54,6 +54,6 @@ public final class FilterBuilder extends NativeObject {
    * @return the filter's bytes
    */
   public byte[] finish() {
-    return Native.fill(FINISH, handle, Native.BUFFER);
+    return Native.fill(FINISH, this, Native.BUFFER);
   }
 }

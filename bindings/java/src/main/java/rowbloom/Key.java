@@ -162,13 +162,14 @@ public final class Key {
     return at + bytes.byteSize();
   }
 
-  /** Passes a key to a function of a handle and a key. */
-  static void add(MethodHandle function, long handle, Key key) {
+  /** Passes a key to a function of an object and a key. */
+  static void add(MethodHandle function, NativeObject object, Key key) {
     Native.Scratch scratch = Native.Scratch.get();
     long mark = scratch.used;
+    int before = scratch.begin(object);
     try {
       function.invokeExact(
-          handle,
+          object.handle,
           scratch.copy(key.row),
           key.rowSize(),
           scratch.copy(key.qualifier),
@@ -177,25 +178,34 @@ public final class Key {
       throw Native.unexpected(e);
     } finally {
       scratch.used = mark;
+      scratch.end(before);
     }
   }
 
   /** The same for a quick function, which answers. */
-  static boolean ask(MethodHandle function, long handle, Key key) {
+  static boolean ask(MethodHandle function, NativeObject object, Key key) {
+    Native.Scratch scratch = Native.Scratch.get();
+    int before = scratch.begin(object);
     try {
       return (boolean)
-          function.invokeExact(handle, key.row, key.rowSize(), key.qualifier, key.qualifierSize);
+          function.invokeExact(
+              object.handle, key.row, key.rowSize(), key.qualifier, key.qualifierSize);
     } catch (Throwable e) {
       throw Native.unexpected(e);
+    } finally {
+      scratch.end(before);
     }
   }
 
-  /** Passes keys to a function of a handle, keys and their number. */
-  static void addMany(MethodHandle function, long handle, Key[] keys) {
+  /** Passes keys to a function of an object, keys and their number. */
+  static void addMany(MethodHandle function, NativeObject object, Key[] keys) {
     try (Arena arena = Arena.ofConfined()) {
-      function.invokeExact(handle, list(keys, arena), (long) keys.length);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
+      MemorySegment list = list(keys, arena);
+      object.with(
+          h -> {
+            function.invokeExact(h, list, (long) keys.length);
+            return null;
+          });
     } finally {
       Reference.reachabilityFence(keys);
     }

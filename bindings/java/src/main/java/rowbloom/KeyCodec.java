@@ -64,11 +64,7 @@ public final class KeyCodec extends NativeObject {
    * @return 1 to 8; 0 for a closed codec
    */
   public int segmentCount() {
-    try {
-      return (int) (long) SEGMENT_COUNT.invokeExact(handle);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    return with(h -> (int) (long) SEGMENT_COUNT.invokeExact(h));
   }
 
   /** Segments as C has them, an array of pointers and sizes. */
@@ -91,7 +87,7 @@ public final class KeyCodec extends NativeObject {
   public byte[] encode(byte[]... segments) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment list = list(arena, segments);
-      return Native.fill(ENCODE, handle, list, (long) segments.length, Native.BUFFER);
+      return Native.fill(ENCODE, this, list, (long) segments.length, Native.BUFFER);
     }
   }
 
@@ -104,7 +100,7 @@ public final class KeyCodec extends NativeObject {
   public byte[] encodePrefix(byte[]... segments) {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment list = list(arena, segments);
-      return Native.fill(ENCODE_PREFIX, handle, list, (long) segments.length, Native.BUFFER);
+      return Native.fill(ENCODE_PREFIX, this, list, (long) segments.length, Native.BUFFER);
     }
   }
 
@@ -117,7 +113,7 @@ public final class KeyCodec extends NativeObject {
   public byte[][] decode(byte[] key) {
     int count = segmentCount();
     return Native.fillMany(
-        count, DECODE, handle, key, (long) key.length, Native.BUFFER, (long) count);
+        count, DECODE, this, key, (long) key.length, Native.BUFFER, (long) count);
   }
 
   /**
@@ -131,7 +127,7 @@ public final class KeyCodec extends NativeObject {
       MemorySegment list = list(arena, segments);
       byte[][] bounds =
           Native.fillMany(
-              2, BOUNDS, handle, list, (long) segments.length, Native.BUFFER, Native.BUFFER);
+              2, BOUNDS, this, list, (long) segments.length, Native.BUFFER, Native.BUFFER);
       return new Bounds(bounds[0], bounds[1]);
     }
   }
@@ -147,11 +143,12 @@ public final class KeyCodec extends NativeObject {
       MemorySegment sizes = arena.allocate(JAVA_LONG, MAX_SEGMENTS);
       MemorySegment bytes = arena.allocate(key.length + 1L).copyFrom(MemorySegment.ofArray(key));
       long count =
-          (long)
-              KEY_LEVELS.invokeExact(handle, bytes, (long) key.length, sizes, (long) MAX_SEGMENTS);
+          with(
+              h ->
+                  (long)
+                      KEY_LEVELS.invokeExact(
+                          h, bytes, (long) key.length, sizes, (long) MAX_SEGMENTS));
       return sizes.asSlice(0, 8 * count).toArray(JAVA_LONG);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
     }
   }
 
@@ -165,10 +162,11 @@ public final class KeyCodec extends NativeObject {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment sizes = arena.allocate(JAVA_LONG, 2);
       MemorySegment bytes = arena.allocate(key.length + 1L).copyFrom(MemorySegment.ofArray(key));
-      PREFIX_SIZES.invokeExact(handle, bytes, (long) key.length, sizes, sizes.asSlice(8));
-      return sizes.toArray(JAVA_LONG);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
+      return with(
+          h -> {
+            PREFIX_SIZES.invokeExact(h, bytes, (long) key.length, sizes, sizes.asSlice(8));
+            return sizes.toArray(JAVA_LONG);
+          });
     }
   }
 }

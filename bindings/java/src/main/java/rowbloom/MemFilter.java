@@ -61,6 +61,7 @@ public final class MemFilter extends NativeObject {
   public boolean add(Key key) {
     Native.Scratch scratch = Native.Scratch.get();
     long mark = scratch.used;
+    int before = scratch.begin(this);
     try {
       MemorySegment row = scratch.copy(key.row);
       MemorySegment qualifier = scratch.copy(key.qualifier);
@@ -77,6 +78,7 @@ public final class MemFilter extends NativeObject {
       throw Native.unexpected(e);
     } finally {
       scratch.used = mark;
+      scratch.end(before);
     }
   }
 
@@ -87,7 +89,7 @@ public final class MemFilter extends NativeObject {
    * @return false if the key was certainly not added
    */
   public boolean mayContain(Key key) {
-    return Key.ask(MAY_CONTAIN, handle, key);
+    return Key.ask(MAY_CONTAIN, this, key);
   }
 
   /**
@@ -96,6 +98,6 @@ public final class MemFilter extends NativeObject {
    * @return bytes for {@link #load}
    */
   public byte[] save() {
-    return Native.fill(SAVE, handle, Native.BUFFER);
+    return Native.fill(SAVE, this, Native.BUFFER);
   }
 }

@@ -45,13 +45,11 @@ public final class Memo extends NativeObject {
    * @return true if it was
    */
   public boolean denies(long fileId, Key key) {
-    try {
-      return (boolean)
-          DENIES.invokeExact(
-              handle, fileId, key.row, key.rowSize(), key.qualifier, key.qualifierSize);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    return with(
+        h ->
+            (boolean)
+                DENIES.invokeExact(
+                    h, fileId, key.row, key.rowSize(), key.qualifier, key.qualifierSize));
   }
 
   /**
@@ -62,12 +60,12 @@ public final class Memo extends NativeObject {
    * @param key a row or a cell
    */
   public void remember(long fileId, Key key) {
-    try {
-      REMEMBER.invokeExact(
-          handle, fileId, key.row, key.rowSize(), key.qualifier, key.qualifierSize);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    with(
+        h -> {
+          REMEMBER.invokeExact(
+              h, fileId, key.row, key.rowSize(), key.qualifier, key.qualifierSize);
+          return null;
+        });
   }
 
   /**
@@ -76,10 +74,10 @@ public final class Memo extends NativeObject {
    * @param fileId the file
    */
   public void eraseFile(long fileId) {
-    try {
-      ERASE_FILE.invokeExact(handle, fileId);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    with(
+        h -> {
+          ERASE_FILE.invokeExact(h, fileId);
+          return null;
+        });
   }
 }

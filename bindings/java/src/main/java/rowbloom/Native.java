@@ -19,12 +19,16 @@ import java.lang.foreign.SymbolLookup;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.MethodHandle;
 import java.lang.invoke.MethodHandles;
+import java.lang.invoke.VarHandle;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.WeakHashMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
@@ -159,8 +163,22 @@ final class Native {
   static final class Scratch {
     private static final ThreadLocal<Scratch> OF_THREAD = ThreadLocal.withInitial(Scratch::new);
 
+    /** The scratches of all threads. */
+    private static final Set<Scratch> ALL = Collections.newSetFromMap(new WeakHashMap<>());
+
+    private static final VarHandle IN_USE_COUNT = inUseCount();
+    private static final long MIN_BYTES = 1 << 11;
+
     private final Arena arena = Arena.ofAuto();
-    private MemorySegment memory = arena.allocate(1 << 11, 8);
+    private MemorySegment memory = EMPTY;
+
+    /** The handles that the thread's calls use, and those of calls that they are a callback of. */
+    private volatile long[] inUse = new long[16];
+
+    private int heldCount;
+
+    /** How many of them other threads see. */
+    private volatile int inUseCount;
 
     /** A call sets it back when it ends, so that a callback's calls spare what it took. */
     long used;
@@ -168,14 +186,84 @@ final class Native {
     /** What a callback threw during a call. */
     Throwable thrown;
 
+    private Scratch() {
+      synchronized (ALL) {
+        ALL.add(this);
+      }
+    }
+
     static Scratch get() {
       return OF_THREAD.get();
+    }
+
+    private static VarHandle inUseCount() {
+      try {
+        return MethodHandles.lookup().findVarHandle(Scratch.class, "inUseCount", int.class);
+      } catch (ReflectiveOperationException e) {
+        throw new AssertionError(e);
+      }
+    }
+
+    /**
+     * Begins a call that uses an object. A handle that is read after this stays valid until end()
+     * is given what this returns: close() first sets the handle to 0 and then looks here, so that
+     * either it sees the call or the call sees the 0.
+     */
+    int begin(NativeObject object) {
+      int before = beginMany(1);
+      inUse[before] = handleOf(object);
+      share();
+      return before;
+    }
+
+    /**
+     * Begins a call that uses many: the caller sets held(), from what this returns on, to the
+     * handleOf() each, calls share(), and passes handleOf() each where it is still the same.
+     */
+    int beginMany(int count) {
+      int before = heldCount;
+      if (count > inUse.length - before) inUse = Arrays.copyOf(inUse, 2 * (before + count));
+      heldCount = before + count;
+      // Who sees a handle sees what earlier calls did with the one that was there.
+      VarHandle.releaseFence();
+      return before;
+    }
+
+    long[] held() {
+      return inUse;
+    }
+
+    static long handleOf(NativeObject object) {
+      return object == null ? 0 : object.handle;
+    }
+
+    void share() {
+      inUseCount = heldCount;
+    }
+
+    void end(int before) {
+      heldCount = before;
+      IN_USE_COUNT.setRelease(this, before);
+    }
+
+    /** True if a call of any thread uses the handle. */
+    static boolean isInUse(long handle) {
+      boolean found = false;
+      synchronized (ALL) {
+        for (Scratch scratch : ALL) {
+          int count = scratch.inUseCount;
+          long[] handles = scratch.inUse; // At least as many.
+          for (int i = 0; i < count; ++i) found |= handles[i] == handle;
+        }
+      }
+      VarHandle.acquireFence();
+      return found;
     }
 
     MemorySegment take(long size) {
       if (size > memory.byteSize() - used) {
         // Segments of the old one stay valid.
-        memory = arena.allocate(Math.max(used + size, 2 * memory.byteSize()), 8);
+        memory = arena.allocate(Math.max(used + size, 2 * memory.byteSize() + MIN_BYTES), 8);
       }
       MemorySegment taken = memory.asSlice(used, size);
       used = Math.min(memory.byteSize(), (used + size + 7) & ~7L);
@@ -206,12 +294,15 @@ final class Native {
   }
 
   /**
-   * Calls a function that has an error as its last argument, and throws it. Texts and byte arrays
-   * are passed as C has them.
+   * Calls a function that has an error as its last argument, and throws it. Texts, byte arrays and
+   * an object, which is the first argument, are passed as C has them.
    */
   static void call(MethodHandle function, Object... arguments) {
     Scratch scratch = Scratch.get();
     long mark = scratch.used;
+    int before =
+        scratch.begin(
+            arguments.length > 0 && arguments[0] instanceof NativeObject object ? object : null);
     try {
       Object[] all = new Object[arguments.length + 1];
       for (int i = 0; i < arguments.length; ++i) {
@@ -219,6 +310,7 @@ final class Native {
             switch (arguments[i]) {
               case String text -> scratch.text(text);
               case byte[] bytes -> scratch.copy(MemorySegment.ofArray(bytes));
+              case NativeObject object -> object.handle;
               default -> arguments[i];
             };
       }
@@ -231,6 +323,7 @@ final class Native {
     } finally {
       scratch.used = mark;
       scratch.thrown = null;
+      scratch.end(before);
     }
   }
 

@@ -113,11 +113,11 @@ public final class Stats extends NativeObject {
    * @param delta how much
    */
   public void add(Counter counter, long delta) {
-    try {
-      ADD.invokeExact(handle, counter.ordinal(), delta);
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    with(
+        h -> {
+          ADD.invokeExact(h, counter.ordinal(), delta);
+          return null;
+        });
   }
 
   /**
@@ -127,11 +127,7 @@ public final class Stats extends NativeObject {
    * @return the sum
    */
   public long get(Counter counter) {
-    try {
-      return (long) GET.invokeExact(handle, counter.ordinal());
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    return with(h -> (long) GET.invokeExact(h, counter.ordinal()));
   }
 
   /**
@@ -142,11 +138,7 @@ public final class Stats extends NativeObject {
    * @return the sum
    */
   public long get(int level, Counter counter) {
-    try {
-      return (long) GET_OF_LEVEL.invokeExact(handle, level, counter.ordinal());
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    return with(h -> (long) GET_OF_LEVEL.invokeExact(h, level, counter.ordinal()));
   }
 
   /**
@@ -157,11 +149,7 @@ public final class Stats extends NativeObject {
    * @return the sum; 0 for other counters
    */
   public long getOfKeyLevel(int keyLevel, Counter counter) {
-    try {
-      return (long) GET_OF_KEY_LEVEL.invokeExact(handle, (long) keyLevel, counter.ordinal());
-    } catch (Throwable e) {
-      throw Native.unexpected(e);
-    }
+    return with(h -> (long) GET_OF_KEY_LEVEL.invokeExact(h, (long) keyLevel, counter.ordinal()));
   }
 
   /**
@@ -193,11 +181,10 @@ public final class Stats extends NativeObject {
     while (true) { // Another thread may count a new one.
       try (Arena arena = Arena.ofConfined()) {
         MemorySegment levels = arena.allocate(JAVA_INT, count);
-        long found = (long) LEVELS.invokeExact(handle, levels, count);
+        long room = count;
+        long found = with(h -> (long) LEVELS.invokeExact(h, levels, room));
         if (found <= count) return levels.asSlice(0, 4 * found).toArray(JAVA_INT);
         count = found;
-      } catch (Throwable e) {
-        throw Native.unexpected(e);
       }
     }
   }
@@ -208,6 +195,6 @@ public final class Stats extends NativeObject {
    * @return Prometheus' text format
    */
   public String prometheus() {
-    return new String(Native.fill(PROMETHEUS, handle, Native.BUFFER), StandardCharsets.UTF_8);
+    return new String(Native.fill(PROMETHEUS, this, Native.BUFFER), StandardCharsets.UTF_8);
   }
 }

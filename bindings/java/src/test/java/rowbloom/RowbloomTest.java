@@ -28,7 +28,9 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BiPredicate;
 import java.util.function.Function;
+import java.util.function.Supplier;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import rowbloom.BlockReader.Answer;
@@ -703,6 +705,87 @@ class RowbloomTest {
         Code.INVALID_ARGUMENT,
         "the block has -2 bytes",
         () -> new BlockReader(source, 9, new Options().block(0, -2)));
+  }
+
+  /** Closes objects while two threads ask them, until they answer "maybe" for an absent key. */
+  private static <T extends NativeObject> void closeWhileAsked(
+      Supplier<T> open, BiPredicate<T, Key> mayContain) throws InterruptedException {
+    for (int round = 0; round < 30; ++round) {
+      T object = open.get();
+      AtomicInteger lost = new AtomicInteger();
+      CountDownLatch started = new CountDownLatch(2);
+      List<Thread> threads = new ArrayList<>();
+      for (int t = 0; t < 2; ++t) {
+        threads.add(
+            Thread.ofPlatform()
+                .start(
+                    () -> {
+                      assertFalse(mayContain.test(object, row(1)));
+                      started.countDown();
+                      while (!mayContain.test(object, row(1))) {
+                        if (!mayContain.test(object, row(2))) lost.incrementAndGet();
+                      }
+                    }));
+      }
+      started.await();
+      object.close();
+      for (Thread thread : threads) thread.join();
+      assertEquals(0, lost.get());
+      assertTrue(mayContain.test(object, row(1)));
+    }
+  }
+
+  @Test
+  void objectsMayBeClosedWhileOthersAskThem() throws InterruptedException {
+    byte[] bytes;
+    try (FilterBuilder builder = new FilterBuilder("compact:bits_per_key=20")) {
+      for (int i = 0; i < ROWS; i += 2) builder.add(row(i));
+      bytes = builder.finish();
+    }
+    closeWhileAsked(() -> new Filter(bytes), Filter::mayContain);
+    closeWhileAsked(
+        () -> {
+          MemFilter filter = new MemFilter("kind=concurrent;key_count=100000");
+          filter.add(row(2));
+          return filter;
+        },
+        MemFilter::mayContain);
+    byte[] block = evenRows();
+    Source source = Source.of(block);
+    Options options = new Options().text("always_load=true");
+    Supplier<BlockReader> open = () -> new BlockReader(source, block.length, options);
+    closeWhileAsked(open, BlockReader::mayContain);
+    closeWhileAsked(
+        open,
+        (reader, key) -> BlockReader.mayContainEach(new BlockReader[] {null, reader}, key)[1]);
+    closeWhileAsked(
+        open,
+        (reader, key) ->
+            BlockReader.mayContainMany(new Key[] {key}, new Question[] {new Question(reader, 0)})[
+                0]);
+    Options loaded = new Options().text("prefetch=true");
+    closeWhileAsked(
+        () -> new BlockReader(source, block.length, loaded),
+        (reader, key) -> reader.ask(key).answer() != Answer.NO);
+  }
+
+  @Test
+  void lookupsGoOnWhenTheirReadClosesTheReader() {
+    byte[] block = evenRows();
+    BlockReader[] reader = new BlockReader[1];
+    Source source =
+        (offset, to) -> {
+          if (reader[0] != null) reader[0].close();
+          Source.of(block).read(offset, to);
+          // A call within the callback uses other objects.
+          if (reader[0] != null) assertTrue(reader[0].mayContain(row(1)));
+        };
+    for (int round = 0; round < 20; ++round) {
+      reader[0] = null;
+      reader[0] = new BlockReader(source, block.length, new Options().text("always_load=true"));
+      assertFalse(reader[0].mayContain(row(1)));
+      assertTrue(reader[0].mayContain(row(1)));
+    }
   }
 
   @Test
