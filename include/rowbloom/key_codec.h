@@ -154,8 +154,8 @@ class KeyCodec {
   // unchanged.
   absl::Status Encode(absl::Span<const std::string_view> segments,
                       std::string* key) const;
-  // Appends the prefix of these segments, by which a filter is asked, if they
-  // end a key level. At least one segment; errors as for Encode().
+  // Appends the prefix of these segments, for FilterKey::Prefix(), if they end
+  // a key level. At least one segment; errors as for Encode().
   absl::Status EncodePrefix(absl::Span<const std::string_view> segments,
                             std::string* prefix) const;
   // For a row and a qualifier: the first two segments.
@@ -184,7 +184,8 @@ class KeyCodec {
   absl::Status UpperBound(absl::Span<const std::string_view> segments,
                           std::string* bound) const;
 
-  // The sizes of a key's prefixes: sizes[i] is that of key level i + 1.
+  // The sizes of a key's prefixes in RocksDB's filters, which leave out bytes:
+  // see Segment. sizes[i] is that of key level i + 1.
   struct Prefixes {
     size_t count = 0;  // The key levels that the key holds whole.
     // The key holds at least one whole segment, even if it ends no key level.

@@ -350,11 +350,9 @@ absl::Status KeyCodec::Encode(std::string_view row, std::string_view qualifier,
 absl::Status KeyCodec::EncodePrefix(absl::Span<const std::string_view> segments,
                                     std::string* prefix) const {
   if (segments.empty()) return absl::InvalidArgumentError("no segments");
-  absl::Status status = Encode(segments, prefix);
-  if (status.ok() && segments_[segments.size() - 1].leaves_out_byte) {
-    prefix->pop_back();
-  }
-  return status;
+  // An "ordered" segment keeps its last byte here. RocksDB's filters leave it
+  // out, but to a filter block what follows a 00 is then not known.
+  return Encode(segments, prefix);
 }
 
 absl::Status KeyCodec::UpperBound(absl::Span<const std::string_view> segments,

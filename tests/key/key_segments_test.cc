@@ -218,6 +218,8 @@ TEST(KeySegments, APrefixIsThePrefixOfItsSegmentsAndOfEveryKeyWithThem) {
               .EncodePrefix(
                   Views(segments, codec.SegmentsOfKeyLevel(key_level)), &prefix)
               .ok());
+      ASSERT_EQ(key.substr(0, prefix.size()), prefix);
+      if (codec.LastSegmentOf(key_level).leaves_out_byte) prefix.pop_back();
       ASSERT_EQ(key.substr(0, prefixes.sizes[key_level - 1]), prefix);
       const KeyCodec::Prefixes again = codec.PrefixesOf(prefix);
       ASSERT_EQ(again.count, key_level);

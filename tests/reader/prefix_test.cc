@@ -312,6 +312,56 @@ TEST(Prefix, LookupsAreCountedOnceEach) {
   EXPECT_EQ(PrefixLevels(stats), "1/1 2/2 ");
 }
 
+// The tenant, then the user of number `i`; their names may have zero bytes.
+std::vector<std::string> Owners(uint64_t i) {
+  return {"t" + std::string(i % 7 % 3, '\0') + NumberedRow(i),
+          NumberedRow(i) + std::string(i % 4 / 2, '\0')};
+}
+
+TEST(Prefix, EncodedPrefixesOfEveryKindOfSegmentAreDenied) {
+  for (const char* text :
+       {"tenant.ordered,user.ordered,row.rest",
+        "tenant.ordered,user.length:1,row.rest",
+        "tenant.length:4,user.ordered,row.ordered", "ordered"}) {
+    SCOPED_TRACE(text);
+    const KeyCodec codec = Codec(text);
+    const auto prefix_of = [&](uint64_t i, size_t segment_count) {
+      const std::vector<std::string> owners = Owners(i);
+      std::string prefix;
+      const std::vector<std::string_view> views(owners.begin(),
+                                                owners.begin() + segment_count);
+      EXPECT_TRUE(codec.EncodePrefix(views, &prefix).ok());
+      return prefix;
+    };
+    constexpr uint64_t kTenants = 2000;
+    std::set<std::string> rows;
+    for (uint64_t i = 0; i < kTenants; ++i) {
+      const std::vector<std::string> owners = Owners(2 * i);
+      std::string row;
+      std::vector<std::string_view> segments = {owners[0], owners[1]};
+      if (codec.segment_count() == 3) segments.push_back("row");
+      ASSERT_TRUE(codec.Encode(segments, &row).ok());
+      rows.insert(row);
+    }
+    std::vector<Cell> cells;
+    for (const std::string& row : rows) cells.push_back({row, "q"});
+    TestFile file(Options(BloomType::kRow, text, 1 << 20), cells);
+    FilterReaderOptions options;
+    options.loading = FilterLoading::kAlways;
+    const auto reader = file.Open(options);
+    for (size_t count = 1; count <= 2; ++count) {
+      uint64_t positives = 0;
+      for (uint64_t i = 0; i < kTenants; ++i) {
+        EXPECT_TRUE(HasPrefix(*reader, prefix_of(2 * i, count))) << i;
+        positives += HasPrefix(*reader, prefix_of(2 * i + 1, count));
+      }
+      EXPECT_TRUE(testing::WithinBinomialBound(
+          positives, kTenants,
+          FilterSpec::BitsPerKey("blocked_bloom", 10).expected_fpr(), 0.5));
+    }
+  }
+}
+
 TEST(Prefix, DamagedChunksSayMaybe) {
   TestFile file(Options(BloomType::kRow, kLog, 1 << 20), Log());
   const auto reader = file.Open();

@@ -702,7 +702,8 @@ ROWBLOOM_API rowbloom_code rowbloom_codec_bounds_of_segments(
 // Returns the number of key levels, up to 8, that the key holds whole. Stores
 // the size of its prefix of each, the shortest first, in the first elements of
 // `prefix_sizes`, which has `count` elements, and 0 in the others; NULL is
-// allowed.
+// allowed. They are those of RocksDB's filters, without the last byte of an
+// `ordered` segment: rowbloom_codec_encode_prefix() has it.
 ROWBLOOM_API size_t rowbloom_codec_key_levels(const rowbloom_codec* codec,
                                               const void* key, size_t key_size,
                                               size_t* prefix_sizes,
