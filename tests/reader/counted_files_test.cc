@@ -152,8 +152,7 @@ TEST(FilterStatsText, OfPrometheusHasACounterForEachNameAndLevel) {
                  0) +
           metric("open_errors", "Files read without a filter.", 4, 0, 0) +
           metric("prefix_lookups",
-                 "Questions for a prefix of rows that were answered.", 0, 0,
-                 0) +
+                 "Questions for a prefix of rows, or of key levels.", 0, 0, 0) +
           metric("prefix_negatives",
                  "Questions for a prefix of rows answered no.", 0, 0, 0));
 }
