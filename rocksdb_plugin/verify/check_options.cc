@@ -28,6 +28,7 @@
 #include "rowbloom/rocksdb.h"
 #include "status.h"
 #include "verify/builtin_filter.h"
+#include "verify/no_policy.h"
 #include "verify/partitions.h"
 #include "verify/whole_filters.h"
 #if ROCKSDB_MAJOR >= 8
@@ -335,11 +336,7 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
           : options.table_factory->GetOptions<BlockBasedTableOptions>();
   if (warnings != nullptr && table_options != nullptr &&
       table_options->filter_policy == nullptr) {
-    warnings->push_back(
-        "filter_policy is nullptr: each get reads a block of each SST that may "
-        "hold the key; RocksDB drops a filter_policy whose name it does not "
-        "know, or whose library is not registered, without an error "
-        "(RegisterRocksDb(), ParseRocksDbFilterPolicy())");
+    warnings->push_back(plugin::kNoPolicyWarning);
   } else if (warnings != nullptr && table_options != nullptr) {
     std::string warning = WarnOfWholeFilters(
         options, *table_options, BitsPerKey(*table_options->filter_policy));

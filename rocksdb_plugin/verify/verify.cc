@@ -30,6 +30,7 @@
 #include "sst_properties.h"
 #include "verify/builtin_filter.h"
 #include "verify/neighbours.h"
+#include "verify/no_policy.h"
 #include "verify/whole_filters.h"
 
 namespace rowbloom {
@@ -43,6 +44,7 @@ using plugin::ComposedPolicy;
 using plugin::EvictsWholeFilters;
 using plugin::kBuiltinCompatibilityName;
 using plugin::KeyLevelCount;
+using plugin::kNoPolicyWarning;
 using plugin::ListedPath;
 using plugin::NativePolicy;
 using plugin::NeighbourSample;
@@ -343,6 +345,13 @@ std::string WhyOther(const RocksDbExpectedFilter& expected,
   return "";
 }
 
+// True for an SST with keys and without a filter. Range tombstones are in no
+// filter.
+bool LacksFilter(const RocksDbFilterFile& file) {
+  return file.status.ok() && file.owner == RocksDbFilterOwner::kNobody &&
+         file.entry_count > file.range_tombstone_count;
+}
+
 // The reason why a file that should have a filter has none.
 std::string WhyNone(const RocksDbFilterFile& file) {
   if (file.filter_policy.empty()) return "written without a filter policy";
@@ -566,9 +575,7 @@ void CompareWithExpected(const RocksDbExpectedFilter& expected,
     file->note = std::move(note);
   };
   if (file->owner == RocksDbFilterOwner::kNobody) {
-    // Range tombstones are in no filter.
-    const bool has_keys = file->entry_count > file->range_tombstone_count;
-    if (expected.filter_policy.empty() || !has_keys) {
+    if (expected.filter_policy.empty() || !LacksFilter(*file)) {
       set(RocksDbFilterState::kExpected);
     } else if (expected.none_at_bottom && !file->filter_policy.empty()) {
       // A file stays without a filter if others are written below it later.
@@ -647,6 +654,13 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
     warn(State::kForeign,
          " with a filter that the configured policy does not read (compacting "
          "them rebuilds it)");
+  }
+  const auto unfiltered =
+      std::count_if(files.begin(), files.end(), LacksFilter);
+  if (expected.filter_policy.empty() && unfiltered > 0) {
+    warnings.push_back(absl::StrCat(
+        unfiltered, unfiltered == 1 ? " file" : " files",
+        " without a filter, as none is asked for: ", kNoPolicyWarning));
   }
   warn(State::kNone, " without a filter (compacting them builds one)");
   warn(State::kOtherOptions,

@@ -653,6 +653,15 @@ TEST_F(CliTest, VerifySaysThatAProgramWithoutThePluginWasHere) {
   EXPECT_THAT(Run("verify --strict plugin_absent"), Exits(1));
 }
 
+TEST_F(CliTest, VerifyWarnsOfADatabaseThatAsksForNoFilter) {
+  MakeTree("unfiltered", "names", "filter_policy=nullptr;partition_filters=0");
+  EXPECT_THAT(Run("verify unfiltered"),
+              Exits(0, AllOf(HasSubstr("1 file, 50000 entries: 1 expected"),
+                             HasSubstr("warning: 1 file without a filter"),
+                             HasSubstr("filter_policy is nullptr"))));
+  EXPECT_THAT(Run("verify --strict unfiltered"), Exits(1));
+}
+
 TEST_F(CliTest, VerifyReportsOversizedPartitions) {
   const Json document = RunJson("verify oversized");
   const Json& file = document["files"][0];

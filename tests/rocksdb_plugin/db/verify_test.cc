@@ -150,16 +150,22 @@ TEST(DbVerify, RangeTombstonesNeedNoFilter) {
   EXPECT_THAT(report.warnings(), IsEmpty());
 }
 
-TEST(DbVerify, WithoutAPolicyNoFilterIsExpected) {
+TEST(DbVerify, WithoutAPolicyNoFilterIsExpectedButWarnedOf) {
   TestDb db;
   rdb::Options options = db.MakeOptions({});
   options.prefix_extractor = nullptr;
   db.Open(options);
+  EXPECT_THAT(Verify(db).warnings(), IsEmpty());  // There is no SST yet.
   db.Fill(kRows);
   const RocksDbFilterReport report = Verify(db);
   EXPECT_THAT(StatesOf(report), ElementsAre(State::kExpected));
   EXPECT_EQ(report.expected.ToString(), "no filter");
-  EXPECT_THAT(report.warnings(), IsEmpty());
+  std::vector<std::string> of_options;
+  ASSERT_TRUE(CheckRocksDbOptions(options, &of_options).ok());
+  EXPECT_THAT(of_options, ElementsAre(HasSubstr("filter_policy is nullptr")));
+  EXPECT_THAT(report.warnings(),
+              ElementsAre(AllOf(HasSubstr("1 file without a filter"),
+                                HasSubstr(of_options.at(0)))));
 }
 
 TEST(DbVerify, EachColumnFamilyIsReportedByItself) {
