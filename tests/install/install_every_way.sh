@@ -12,7 +12,8 @@ installs them, and builds and runs programs against them:
 
   find_package, pkg-config   g++ and clang++, C++17 and C++20, with and without
                              exceptions and RTTI
-  add_subdirectory           all of the core as C++20, with link-time
+  add_subdirectory           the core and the C API as C++20, without
+                             exceptions and RTTI, with link-time
                              optimisation, without a warning
   shared libraries           exported symbols, SONAME, RUNPATH
   examples/mini_kv           as a project of its own, with its tests
@@ -352,10 +353,13 @@ by_add_subdirectory() {
   consumer "$tests/add_subdirectory" "$build" \
     -DCMAKE_CXX_COMPILER=g++ -DROWBLOOM_SOURCE_DIR="$source" \
     -DCMAKE_BUILD_TYPE=Release -DCMAKE_CXX_STANDARD=20 "${unity[@]}" \
+    -DCMAKE_CXX_FLAGS="$no_frills" \
     -DCMAKE_INTERPROCEDURAL_OPTIMIZATION=ON 2>&1 | tee "$build.txt"
   # Without these flags nothing would have been tested.
   grep -q -e -flto "$build/compile_commands.json" || fail "no -flto"
   grep -q -e -std=c++20 "$build/compile_commands.json" || fail "no C++20"
+  grep -q -e -fno-exceptions "$build/compile_commands.json" ||
+    fail "no -fno-exceptions"
   ! grep -i warning "$build.txt" || fail "there are warnings"
 }
 
