@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -32,8 +33,7 @@ class FileSource : public RandomAccessSource {
       const int64_t got = platform::ReadAt(file_, offset + done, scratch + done,
                                            size_bytes - done);
       if (got < 0) return platform::LastError(ReadOf(offset, size_bytes));
-      // The file is shorter than when it was opened.
-      if (got == 0) return PastEnd(offset, size_bytes, offset + done);
+      if (got == 0) return PastEnd(offset, size_bytes, EndNow(offset + done));
       done += static_cast<size_t>(got);
     }
     *result = std::string_view(scratch, size_bytes);
@@ -43,6 +43,12 @@ class FileSource : public RandomAccessSource {
   std::string_view name() const override { return path_; }
 
  private:
+  // The end of a file that is shorter than when it was opened, and has nothing
+  // at `at`.
+  uint64_t EndNow(uint64_t at) const {
+    platform::FileInfo info;
+    return platform::GetInfo(file_, &info) ? std::min(info.size_bytes, at) : at;
+  }
   std::string ReadOf(uint64_t offset, size_t size_bytes) const {
     return absl::StrCat(path_, ": read of ", size_bytes, " bytes at offset ",
                         offset);

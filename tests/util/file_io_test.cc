@@ -120,6 +120,8 @@ TEST_F(FileIo, FileTruncatedUnderItsSourceIsOutOfRange) {
   EXPECT_EQ(status.code(), absl::StatusCode::kOutOfRange);
   EXPECT_EQ(Message(status),
             path + ": read of 5 bytes at offset 4 passes the end at 6");
+  EXPECT_EQ(Message((*source)->Read(8, 2, scratch, &result)),
+            path + ": read of 2 bytes at offset 8 passes the end at 6");
 }
 
 TEST_F(FileIo, OffsetsBeyond4GiBAreKept) {
