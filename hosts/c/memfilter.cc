@@ -31,6 +31,11 @@ AnyFilterOr NewConcurrent(Options* given) {
   given->Take("target_fpr", &target_fpr);
   given->Take("key_count", &key_count);
   if (absl::Status status = given->Finish(); !status.ok()) return status;
+  if (key_count == 0) {
+    return absl::InvalidArgumentError(
+        "kind=concurrent needs key_count, the keys that the filter is for: at "
+        "least 1");
+  }
   absl::StatusOr<BloomShape> shape = ShapeFor(key_count, target_fpr);
   if (!shape.ok()) return shape.status();
   absl::StatusOr<ConcurrentFilter> filter = ConcurrentFilter::New(*shape);

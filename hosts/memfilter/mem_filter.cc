@@ -25,6 +25,10 @@ absl::Status HasNo(MemFilterKind kind, const char* operation) {
       util::AbslView(MemFilterKindName(kind)), " filters have no ", operation));
 }
 
+// The name of a filter's kind; ConcurrentFilter has that of StandardFilter, but
+// is another type.
+absl::string_view TypeName(const MemFilter& filter);
+
 template <typename Filter>
 class Erased final : public MemFilter {
  public:
@@ -68,10 +72,9 @@ class Erased final : public MemFilter {
     if constexpr (!std::is_same_v<Filter, ScalableFilter>) {
       const void* theirs = MemFilter::FilterOf(other, &kTag);
       if (theirs == nullptr) {
-        return absl::InvalidArgumentError(absl::StrCat(
-            "union of a ", util::AbslView(MemFilterKindName(kind())),
-            " filter with a ", util::AbslView(MemFilterKindName(other.kind())),
-            " filter of another type"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("union of a ", TypeName(*this), " filter with a ",
+                         TypeName(other), " filter: they must be of one type"));
       }
       return filter_.Union(*static_cast<const Filter*>(theirs));
     } else {
@@ -88,6 +91,10 @@ class Erased final : public MemFilter {
   }
   std::string Save() const override { return filter_.Save(); }
 
+  static bool Is(const MemFilter& other) {
+    return MemFilter::FilterOf(other, &kTag) != nullptr;
+  }
+
  private:
   // One for each Filter: its address stands for the type, as there is no RTTI.
   static constexpr char kTag = 0;
@@ -97,6 +104,12 @@ class Erased final : public MemFilter {
 
   Filter filter_;
 };
+
+absl::string_view TypeName(const MemFilter& filter) {
+  return Erased<ConcurrentFilter>::Is(filter)
+             ? "concurrent"
+             : util::AbslView(MemFilterKindName(filter.kind()));
+}
 
 template <typename Filter>
 absl::StatusOr<std::unique_ptr<MemFilter>> LoadAs(std::string_view saved) {

@@ -2075,13 +2075,14 @@ TEST_F(CMemFilter, MistakesAreTold) {
       {"target_fpr=low",
        "memory filter options: target_fpr=low is not a "
        "number"},
+      {"kind=concurrent",
+       "kind=concurrent needs key_count, the keys that the filter is for: at "
+       "least 1"},
   };
   for (const auto& c : kCases) {
     EXPECT_EQ(New(c.options), ROWBLOOM_INVALID_ARGUMENT);
     EXPECT_STREQ(error_.message, c.message);
   }
-  EXPECT_EQ(New("kind=concurrent"), ROWBLOOM_INVALID_ARGUMENT);
-  ExpectError(error_, ShapeFor(0, 0.01).status());
   EXPECT_EQ(New("target_fpr=nan"), ROWBLOOM_INVALID_ARGUMENT);
   EXPECT_EQ(New("capacity=18446744073709551615"), ROWBLOOM_INVALID_ARGUMENT);
   ScalableOptions options;

@@ -377,6 +377,17 @@ TEST_P(MemFilterTest, UnionHasTheKeysOfBoth) {
   }
 }
 
+TEST(MemFilterUnion, ConcurrentIsToldFromStandard) {
+  const auto standard = AnyFilter(*StandardFilter::New({1000, 3}));
+  const auto concurrent = AnyFilter(*ConcurrentFilter::New({1000, 3}));
+  EXPECT_EQ(standard->Union(*concurrent).message(),
+            "union of a standard filter with a concurrent filter: they must be "
+            "of one type");
+  EXPECT_EQ(concurrent->Union(*standard).message(),
+            "union of a concurrent filter with a standard filter: they must be "
+            "of one type");
+}
+
 // A filter and the exact multiset of its keys.
 class Checked {
  public:
