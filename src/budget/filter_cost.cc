@@ -166,15 +166,21 @@ double RocksDbRibbonColumns(double fpr) {
   return lower + 1 - lower_portion;
 }
 
+absl::Status NoCost(std::string_view family, absl::string_view known) {
+  const bool is_no_filter = family == filter::kAlwaysMaybeFamily.name;
+  return absl::InvalidArgumentError(absl::StrCat(
+      is_no_filter ? "" : "unknown ", "filter family \"",
+      util::AbslView(family), "\"",
+      is_no_filter ? " is no filter and has no cost" : "", "; known: ", known));
+}
+
 }  // namespace
 
 absl::StatusOr<FilterCost> FilterCost::OfFamily(std::string_view family,
                                                 uint64_t keys_per_filter) {
   const filter::FilterFamily* const found = filter::FindFamily(family);
   if (found == nullptr || found == &filter::kAlwaysMaybeFamily) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "filter family \"", util::AbslView(family), "\" has no cost: it is ",
-        found == nullptr ? "not known" : "no filter"));
+    return NoCost(family, filter::KnownFamilies());
   }
   const uint64_t keys =
       std::clamp<uint64_t>(keys_per_filter, 1, filter::kMaxKeyCount);
@@ -190,7 +196,10 @@ absl::StatusOr<FilterCost> FilterCost::OfFamily(std::string_view family,
 absl::StatusOr<FilterCost> FilterCost::OfName(std::string_view name) {
   if (name == kRocksDbBloom) return OfRocksDbBloom();
   if (name == kRocksDbRibbon) return OfRocksDbRibbon();
-  return OfFamily(name);
+  absl::StatusOr<FilterCost> cost = OfFamily(name);
+  if (cost.ok()) return cost;
+  return NoCost(name, absl::StrCat(filter::KnownFamilies(), ", ", kRocksDbBloom,
+                                   ", ", kRocksDbRibbon));
 }
 
 FilterCost FilterCost::OfRocksDbBloom() {

@@ -67,6 +67,16 @@ double BitsPerKeyFor(const FilterFamily& family, double target_fpr) {
   return high;
 }
 
+std::string KnownFamilies() {
+  std::string known;
+  for (const FilterFamily* family : AllFamilies()) {
+    if (family == &kAlwaysMaybeFamily) continue;
+    if (!known.empty()) known += ", ";
+    known += family->name;
+  }
+  return known;
+}
+
 }  // namespace filter
 
 std::vector<std::string_view> FilterFamilyNames() {

@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "absl/status/status.h"
@@ -64,6 +65,9 @@ Kernel ConcreteKernel(Kernel kernel);
 absl::Span<const FilterFamily* const> AllFamilies();
 const FilterFamily* FindFamily(uint8_t code);           // Or nullptr.
 const FilterFamily* FindFamily(std::string_view name);  // Or nullptr.
+// The names for a message about an unknown one, with commas between them.
+// Without always_maybe, which is no filter.
+std::string KnownFamilies();
 
 // The bits per key at which the family's expected rate is `target_fpr`,
 // within FilterSpec's range; its ends for rates beyond them.

@@ -6,7 +6,6 @@
 #include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "absl/strings/str_join.h"
 #include "filter/family.h"
 #include "util/absl_view.h"
 
@@ -17,12 +16,6 @@ namespace {
 using util::AbslView;
 
 constexpr char kDefaultFamily[] = "compact";
-
-std::string FamilyList() {
-  return absl::StrJoin(
-      FilterFamilyNames(), ", ",
-      [](std::string* out, std::string_view name) { out->append(name); });
-}
 
 // The shortest decimal that parses back to the same value.
 std::string Exactly(double value) {
@@ -100,8 +93,9 @@ absl::Status FilterSpec::Validate() const {
   const filter::FilterFamily* family =
       filter::FindFamily(std::string_view(family_));
   if (family == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "unknown filter family \"", family_, "\"; known: ", FamilyList()));
+    return absl::InvalidArgumentError(
+        absl::StrCat("unknown filter family \"", family_,
+                     "\"; known: ", filter::KnownFamilies()));
   }
   // Written so that NaN fails, too.
   if (!by_rate_) {

@@ -124,9 +124,18 @@ TEST(FilterCost, RocksDbsFiltersAreAsDocumented) {
   EXPECT_NEAR(ribbon.bits_per_key, 7, 0.15);
 }
 
-TEST(FilterCost, WhatIsNoFilterIsRefused) {
-  EXPECT_FALSE(FilterCost::OfFamily("always_maybe").ok());
-  EXPECT_FALSE(FilterCost::OfFamily("no such").ok());
+TEST(FilterCost, WhatIsNoFilterIsRefusedWithWhatIsOne) {
+  EXPECT_EQ(FilterCost::OfFamily("always_maybe").status(),
+            absl::InvalidArgumentError(
+                "filter family \"always_maybe\" is no filter and has no cost; "
+                "known: blocked_bloom, fast, compact"));
+  EXPECT_EQ(FilterCost::OfFamily("no such").status(),
+            absl::InvalidArgumentError("unknown filter family \"no such\"; "
+                                       "known: blocked_bloom, fast, compact"));
+  EXPECT_EQ(FilterCost::OfName("ribbon").status(),
+            absl::InvalidArgumentError(
+                "unknown filter family \"ribbon\"; known: blocked_bloom, fast, "
+                "compact, rocksdb_bloom, rocksdb_ribbon"));
   EXPECT_FALSE(FilterCost::FromSettings("x", {{1, 0, 0.5}}).ok());
   EXPECT_FALSE(FilterCost::FromSettings("x", {{1, 1, 0}}).ok());
   EXPECT_FALSE(FilterCost::FromSettings("x", {{1, 1, 1.5}}).ok());

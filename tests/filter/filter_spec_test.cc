@@ -25,8 +25,8 @@ TEST(FilterSpec, TextFormsRoundTrip) {
 
 TEST(FilterSpec, BadTextIsRefusedWithWhatIsAllowed) {
   const std::pair<std::string, std::string> cases[] = {
-      {"bloom", "known: always_maybe, blocked_bloom"},
-      {"", "known: always_maybe"},
+      {"bloom", "known: blocked_bloom, "},
+      {"", "known: blocked_bloom, "},
       {"blocked_bloom:", "FAMILY:bits_per_key=B"},
       {"blocked_bloom:12", "FAMILY:bits_per_key=B"},
       {"blocked_bloom:bits=12", "FAMILY:bits_per_key=B"},
