@@ -568,6 +568,11 @@ TEST_F(CliTest, InspectTellsAPartitionedFilter) {
   EXPECT_GT(file["chunk_count"], 2);
 }
 
+TEST_F(CliTest, InspectCallsNoFilterForeignThatAPolicyOfRowbloomWrites) {
+  EXPECT_EQ(RunJsonOfFile("inspect composed.sst")["filter_kind"], "rocksdb");
+  EXPECT_EQ(RunJsonOfFile("inspect anothers.sst")["filter_kind"], "rocksdb");
+}
+
 TEST_F(CliTest, LookupInAnSstFindsEveryRowAndColumn) {
   for (const std::string name :
        {"full.sst", "compact.sst", "partitioned.sst", "row_fixed.sst"}) {

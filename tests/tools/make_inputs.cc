@@ -230,6 +230,10 @@ void WriteSsts() {
   WriteSst("row_fixed.sst", Configured(row_fixed), row_fixed.key_codec);
   WriteSst("no_filter.sst", OfTable({}), row_fixed.key_codec);
   WriteSst("anothers.sst", Stock(), row_fixed.key_codec);
+  rdb::BlockBasedTableOptions composed;
+  Check(rowbloom::ParseRocksDbFilterPolicy("rowbloom.Composed",
+                                           &composed.filter_policy));
+  WriteSst("composed.sst", OfTable(composed), row_fixed.key_codec);
 }
 
 std::unique_ptr<rdb::DB> Open(const rdb::Options& options,

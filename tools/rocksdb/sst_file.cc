@@ -99,6 +99,9 @@ class SstFile : public FilterFile {
  private:
   bool is_ours() const { return sst_.owner == RocksDbFilterOwner::kRowbloom; }
 
+  // "foreign" says of a database's SST that its policy does not read the
+  // filter; the policy is not known here, and rowbloom.Composed reads
+  // RocksDB's.
   std::string_view FilterKind(const absl::Status& promise) const {
     switch (sst_.owner) {
       case RocksDbFilterOwner::kNobody:
@@ -106,11 +109,11 @@ class SstFile : public FilterFile {
       case RocksDbFilterOwner::kRowbloom:
         return sst_.is_partitioned() ? "partitioned" : "full";
       case RocksDbFilterOwner::kRocksDb:
-        return "foreign";
+        return "rocksdb";
       case RocksDbFilterOwner::kUnknown:
         break;
     }
-    return promise.ok() ? "foreign" : "missing";
+    return promise.ok() ? "unknown" : "missing";
   }
 
   // Checks that the filter that the properties promise exists. RocksDB drops a
