@@ -48,7 +48,8 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
   header.magic = magic;
   header.payload_size = size_without_header;
   header.size = format.header_size() + uint64_t{size_without_header};
-  // No codec of HBase makes more bytes of one than this, but from damage.
+  // Deflate makes at most 1032 bytes of one. A block that claims more is taken
+  // for damaged, though zstd makes more of equal bytes.
   constexpr uint64_t kMostBytesOfOne = 1100;
   const uint64_t most = kMostBytesOfOne * size_without_header;
   if (offset > format.end || header.size > format.end - offset ||
@@ -60,11 +61,10 @@ absl::StatusOr<BlockHeader> ParseBlockHeader(const BlockFormat& format,
   }
   if (size_without_header > kMaxBlockSize ||
       header.uncompressed_size > kMaxBlockSize) {
-    return Annotate(
-        *format.source, offset,
-        Unimplemented("a block of ", header.size, " bytes, uncompressed ",
-                      header.uncompressed_size,
-                      "; rowbloom reads blocks of at most ", kMaxBlockSize));
+    return UnimplementedAt(*format.source, offset, "a block of ", header.size,
+                           " bytes, uncompressed ", header.uncompressed_size,
+                           "; rowbloom reads blocks of at most ",
+                           kMaxBlockSize);
   }
   if (!format.has_checksums) return header;
 
@@ -143,11 +143,9 @@ absl::StatusOr<Block> ReadBlock(const BlockFormat& format, uint64_t offset,
     return DataLossAt(*format.source, offset, "an index has a block of ", size,
                       " bytes here; blocks end at ", format.end);
   } else if (size > format.header_size() + uint64_t{kMaxBlockSize}) {
-    return Annotate(*format.source, offset,
-                    Unimplemented("an index has a block of ", size,
-                                  " bytes here; rowbloom reads blocks of at "
-                                  "most ",
-                                  kMaxBlockSize));
+    return UnimplementedAt(
+        *format.source, offset, "an index has a block of ", size,
+        " bytes here; rowbloom reads blocks of at most ", kMaxBlockSize);
   }
   const std::unique_ptr<char[]> scratch(new char[static_cast<size_t>(size)]);
   std::string_view bytes;

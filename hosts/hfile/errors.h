@@ -64,6 +64,11 @@ absl::Status DataLossAt(const RandomAccessSource& source, uint64_t offset,
                         const Parts&... parts) {
   return Annotate(source, offset, DataLoss(parts...));
 }
+template <typename... Parts>
+absl::Status UnimplementedAt(const RandomAccessSource& source, uint64_t offset,
+                             const Parts&... parts) {
+  return Annotate(source, offset, Unimplemented(parts...));
+}
 
 }  // namespace rowbloom::hfile
 

@@ -120,10 +120,9 @@ absl::StatusOr<Trailer> ReadTrailer(const RandomAccessSource& source) {
     return no_hfile("no trailer");
   }
   if (trailer.minor_version > 3) {
-    return Annotate(
-        source, file_size - kVersionSize,
-        Unimplemented("HFile version ", trailer.major_version, ".",
-                      trailer.minor_version, "; 2.0 to 3.3 are known"));
+    return UnimplementedAt(source, file_size - kVersionSize, "HFile version ",
+                           trailer.major_version, ".", trailer.minor_version,
+                           "; 2.0 to 3.3 are known");
   }
   tail.remove_prefix(kTrailerMagic.size());
   tail.remove_suffix(kVersionSize);

@@ -158,10 +158,9 @@ absl::Status Verifier::WalkBlocks() {
     if (!bytes.ok()) return bytes.status();
     if (!IsKnownMagic(header->magic)) {
       absl::Status status = VerifyBlock(format_, *header, *bytes);
-      status.Update(Annotate(
-          *format_.source, offset,
-          Unimplemented("block type \"", absl::CHexEscape(header->magic),
-                        "\" is not known")));
+      status.Update(UnimplementedAt(*format_.source, offset, "block type \"",
+                                    absl::CHexEscape(header->magic),
+                                    "\" is not known"));
       return status;
     }
     // The previous block of the type.
