@@ -9,6 +9,7 @@
 #include "absl/strings/str_cat.h"
 #include "planning/block_rates.h"
 #include "planning/cache_lives.h"
+#include "planning/check_range.h"
 #include "util/check.h"
 
 namespace rowbloom {
@@ -18,19 +19,12 @@ namespace {
 using planning::BlockKeys;
 using planning::CachedKind;
 using planning::CacheLives;
+using planning::CheckRange;
 
 // 100% - block_size_deviation.
 constexpr double kFilterPartitionFill = 0.9;
 // More bits, or the same bits in all runs, must save 0.1% of the time.
 constexpr double kClearly = 0.999;
-
-// Written so that NaN fails, too.
-absl::Status CheckRange(const char* name, double value, double least,
-                        double most) {
-  if (value >= least && value <= most) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat(name, " ", value, " is not within ", least, " to ", most));
-}
 
 absl::Status CheckGetOptions(const GetCostOptions& options) {
   constexpr double kMaxBytes = 1e9;

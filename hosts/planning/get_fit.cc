@@ -8,21 +8,29 @@
 #include <cstdint>
 #include <limits>
 
-#include "absl/strings/str_cat.h"
+#include "planning/check_range.h"
 
 namespace rowbloom {
 
 namespace {
 
-// Written so that NaN fails, too.
 absl::Status CheckRates(const GetRates& rates) {
-  for (const double rate :
-       {rates.missing_share, rates.filter_asks, rates.filter_reads,
-        rates.data_asks, rates.data_reads, rates.seeks, rates.scanned_bytes,
-        rates.new_ssts, rates.new_filter_bytes}) {
-    if (rate >= 0 && rate <= std::numeric_limits<double>::max()) continue;
-    return absl::InvalidArgumentError(
-        absl::StrCat("a rate of gets is ", rate, ", not 0 or more"));
+  const struct {
+    const char* name;
+    double value;
+  } counts[] = {{"missing_share", rates.missing_share},
+                {"filter_asks", rates.filter_asks},
+                {"filter_reads", rates.filter_reads},
+                {"data_asks", rates.data_asks},
+                {"data_reads", rates.data_reads},
+                {"seeks", rates.seeks},
+                {"scanned_bytes", rates.scanned_bytes},
+                {"new_ssts", rates.new_ssts},
+                {"new_filter_bytes", rates.new_filter_bytes}};
+  for (const auto& count : counts) {
+    absl::Status status = planning::CheckRange(
+        count.name, count.value, 0, std::numeric_limits<double>::max());
+    if (!status.ok()) return status;
   }
   return absl::OkStatus();
 }

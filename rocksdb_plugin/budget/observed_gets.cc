@@ -68,7 +68,7 @@ void ObservedGets::Observe(const GetCounts& counts, const Written& written) {
     return;
   }
   if (HasBegunAgain(*last_, counts)) last_ = GetCounts();
-  if (counts.gets - last_->gets < kFewestGets) return;
+  if (counts.gets - last_->gets < GetRates::kFewestGets) return;
   // They weigh nothing yet, and wait for what is written next.
   if (rates_.has_value() && written_.share == 0) return;
   const auto gets = static_cast<double>(counts.gets - last_->gets);

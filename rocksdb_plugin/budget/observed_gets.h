@@ -54,11 +54,10 @@ class ObservedGets {
  public:
   // `written`: since the last call. If a count fell, all began again at 0.
   void Observe(const GetCounts& counts, const Written& written);
-  // nullopt before kFewestGets gets.
+  // nullopt before GetRates::kFewestGets gets, which is also how many between
+  // two calls do not wait for the next call.
   const std::optional<GetRates>& rates() const { return rates_; }
 
-  // Fewer gets between two calls wait for the next call.
-  static constexpr uint64_t kFewestGets = 500;
   // A rate weighs half as much when this share of the tree has been written
   // after it.
   static constexpr double kHalfShare = 0.1;

@@ -69,9 +69,8 @@ std::optional<double> ReadCounts::missing_share_of_one_run() const {
 }
 
 std::optional<GetRates> ReadCounts::rates() const {
-  constexpr uint64_t kFewestGets = 500;
-  if (sst_gets().value_or(0) < kFewestGets || !missing_share().has_value() ||
-      !data_reads.has_value()) {
+  if (sst_gets().value_or(0) < GetRates::kFewestGets ||
+      !missing_share().has_value() || !data_reads.has_value()) {
     return std::nullopt;
   }
   const auto per_get = [this](Count count) {
@@ -177,7 +176,8 @@ ReadCounts CountsOf(const std::map<std::string, uint64_t>& tickers) {
   counts.data_reads = ticker("block.cache.data.miss");
   counts.filter_reads = ticker("block.cache.filter.miss");
   counts.index_reads = ticker("block.cache.index.miss");
-  counts.data_asks = Sum(counts.data_reads, ticker("block.cache.data.hit"));
+  const Count hits = ticker("block.cache.data.hit");
+  counts.data_asks = Sum(counts.data_reads, hits);
   counts.filter_asks =
       Sum(counts.filter_reads, ticker("block.cache.filter.hit"));
   counts.data_inserts = ticker("block.cache.data.add");
@@ -187,7 +187,9 @@ ReadCounts CountsOf(const std::map<std::string, uint64_t>& tickers) {
     counts.lacks_gets = true;
     counts.gets = counts.memtable_hits = counts.sst_hits = Count();
     counts.filter_reads = counts.index_reads = Count();
-    if (counts.data_asks.value_or(0) == 0) counts.data_reads = Count();
+    if (counts.data_reads.value_or(0) + hits.value_or(0) == 0) {
+      counts.data_reads = Count();
+    }
   }
   if (!counts.data_reads.has_value() || !counts.data_asks.has_value() ||
       !counts.false_positives.has_value()) {

@@ -62,7 +62,7 @@ TEST(ObservedGets, FewGetsWaitForMore) {
   ObservedGets gets;
   Counter counter;
   gets.Observe(counter.Add(0, 1), Share(0));
-  gets.Observe(counter.Add(ObservedGets::kFewestGets - 1, 1), Share(0));
+  gets.Observe(counter.Add(GetRates::kFewestGets - 1, 1), Share(0));
   EXPECT_FALSE(gets.rates().has_value());
   gets.Observe(counter.Add(1, 1), Share(0));
   EXPECT_TRUE(gets.rates().has_value());

@@ -16,6 +16,8 @@
 #ifndef ROWBLOOM_GET_FIT_H_
 #define ROWBLOOM_GET_FIT_H_
 
+#include <cstdint>
+
 #include "absl/status/status.h"
 #include "absl/types/span.h"
 #include "rowbloom/export.h"
@@ -26,6 +28,9 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 // Counts, divided by the gets that asked SSTs.
 struct GetRates {
+  // Fewer gets than this tell little.
+  static constexpr uint64_t kFewestGets = 500;
+
   double missing_share = 0;  // The gets that found nothing.
   // Filter partitions asked of the block cache, and those that it did not have.
   // 0 asks: filters are not in the cache, and only data tells of gets.
