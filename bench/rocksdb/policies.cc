@@ -11,7 +11,6 @@
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/filter_spec.h"
-#include "rowbloom/get_cost.h"
 #include "rowbloom/key_codec.h"
 #include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"

@@ -217,7 +217,8 @@ struct FileBudgetOptions {
 struct LiveFilters {
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
-  // The newest first, once these compactions are done; empty if not known.
+  // The newest first, as they will be when the compactions of now are done;
+  // empty if not known.
   std::vector<TreeRun> runs = {};
   // The share of the keys that enter the oldest run with the SST they were in,
   // which keeps its filter; 0 for a host that always rewrites.
@@ -225,9 +226,9 @@ struct LiveFilters {
   // The share of gets whose key is nowhere, as counted; it replaces that of the
   // options.
   std::optional<double> missing_share = std::nullopt;
-  // For each run, those of its keys whose SSTs compactions are writing now;
-  // empty if there are none. Their filters are not in filter_bytes: they will
-  // be those of the plan.
+  // The keys of each run whose SSTs these compactions write; empty if there are
+  // none. filter_bytes is without the filters of these keys, which will be
+  // those of the plan.
   std::vector<uint64_t> written_keys = {};
 };
 

@@ -100,8 +100,8 @@ std::unique_ptr<RandomAccessSource> NewMemorySource(
     std::string_view name = "memory");
 std::unique_ptr<ByteSink> NewStringSink(std::string* out);
 
-// Files. Errors carry path, offset and size, and errno's text. A source
-// is a regular file that does not change while it is open.
+// Errors of files carry path, offset and size, and errno's text. A source is a
+// regular file that does not change while it is open.
 absl::StatusOr<std::unique_ptr<RandomAccessSource>> OpenFileSource(
     const std::string& path);
 

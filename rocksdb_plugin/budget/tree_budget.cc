@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <cstdlib>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <memory>
 #include <optional>
@@ -170,8 +169,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   total.mode = budget.mode;
   total.max_bits_per_key = budget.max_bits_per_key;
   total.get = GetOptionsFor(context.table_options, view, budget);
-  const auto all_bytes = static_cast<uint64_t>(cache_bytes);
-  total.get.cache_bytes = all_bytes;
+  total.get.cache_bytes = static_cast<uint64_t>(cache_bytes);
   constexpr double kStepBits = 0.5;
   total.step_bits = kStepBits;
   total.get.high_priority_share = HighPriorityShare(context.table_options);

@@ -10,7 +10,7 @@
 
 #include "absl/strings/str_cat.h"
 #include "budget/budget_listener.h"
-#include "budget/tree_budget.h"
+#include "budget/observed_gets.h"
 #include "comparators.h"
 #include "policy/composed_policy.h"
 #include "policy/native_policy.h"

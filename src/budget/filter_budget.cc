@@ -66,6 +66,11 @@ double KeyCount(absl::Span<const TreeRun> runs) {
   return sum;
 }
 
+// False for NaN, too.
+bool IsKnown(std::optional<double> run_share) {
+  return run_share.has_value() && *run_share > 0;
+}
+
 // The formula of filter_budget.h; `weight` is q m.
 double TargetFpr(double share, double weight, double precision) {
   if (share <= 0 || weight <= 0) return 1;
@@ -351,15 +356,6 @@ absl::StatusOr<TreeWaste> MeasureWaste(const FilterCost& cost,
   waste.least_wasted_reads = plan->wasted_reads;
   return waste;
 }
-
-namespace {
-
-// False for NaN, too.
-bool IsKnown(std::optional<double> run_share) {
-  return run_share.has_value() && *run_share > 0;
-}
-
-}  // namespace
 
 absl::StatusOr<FileBudget> FileBudget::Create(
     const FilterCost& cost, const FileBudgetOptions& options) {

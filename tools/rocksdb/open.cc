@@ -217,9 +217,11 @@ namespace {
 // Opens once. Column families that `cf_paths` lacks are added to it.
 rdb::Status TryOpenReadOnly(
     const std::string& directory, const OptionsFile& options_file,
-    const rdb::DBOptions& options,
+    rdb::DBOptions options,
     const std::function<void(rdb::ColumnFamilyDescriptor*)>& configure,
     CfPaths* cf_paths, OpenedDb* result) {
+  options.info_log = std::make_shared<NullLogger>();
+  options.skip_stats_update_on_db_open = true;
   std::vector<std::string> names;
   rdb::Status opened = rdb::DB::ListColumnFamilies(options, directory, &names);
   if (!opened.ok()) return opened;
@@ -247,11 +249,9 @@ rdb::Status TryOpenReadOnly(
 
 absl::StatusOr<OpenedDb> OpenReadOnly(
     const DatabasePlace& place, const OptionsFile& options_file,
-    rdb::DBOptions options,
+    const rdb::DBOptions& options,
     const std::function<void(rdb::ColumnFamilyDescriptor*)>& configure) {
   const std::string& directory = place.directory;
-  options.info_log = std::make_shared<NullLogger>();
-  options.skip_stats_update_on_db_open = true;
   if (absl::Status kind = CheckNotOfLevelDb(directory); !kind.ok()) return kind;
   CfPaths cf_paths;
   absl::StatusOr<bool> is_elsewhere = false;
@@ -307,8 +307,6 @@ absl::Status CheckSstsAreInside(const std::string& directory) {
   rdb::DBOptions options;
   options.max_open_files = 16;
   options.paranoid_checks = false;
-  options.info_log = std::make_shared<NullLogger>();
-  options.skip_stats_update_on_db_open = true;
   CfPaths cf_paths;
   OpenedDb opened;
   const rdb::Status status = WhileFilesGo([&] {

@@ -65,7 +65,7 @@ struct OpenedDb {
 // one with SSTs in a directory that the place does not name.
 absl::StatusOr<OpenedDb> OpenReadOnly(
     const DatabasePlace& place, const OptionsFile& options_file,
-    ROCKSDB_NAMESPACE::DBOptions options,
+    const ROCKSDB_NAMESPACE::DBOptions& options,
     const std::function<void(ROCKSDB_NAMESPACE::ColumnFamilyDescriptor*)>&
         configure = nullptr);
 
