@@ -15,7 +15,6 @@
 #include "measures.h"
 #include "rowbloom/filter_cache.h"
 #include "rowbloom/host_cache.h"
-#include "rowbloom/load_rules.h"
 
 namespace rowbloom::bench {
 namespace {
@@ -131,11 +130,10 @@ std::vector<Measures> MeasureLookups(const AblationOptions& options,
     for (size_t i = 0; i < rules.size(); ++i) {
       for (const char* name : kCaches) {
         const std::unique_ptr<FilterCache> cache =
-            name == kCaches[0]
-                ? NewShardedLruCache({0, -1, rules[i]})
-                : NewHostedCache(
-                      std::make_unique<FullCache>(tree.block(0).size()),
-                      rules[i]);
+            name == kCaches[0] ? NewShardedLruCache({0})
+                               : NewHostedCache(std::make_unique<FullCache>(
+                                     tree.block(0).size()));
+        internal::cache::SetLoadRules(rules[i], cache.get());
         const Lookups lookups = AskAbsent(tree, cache.get(), options.lookups);
         all[i][absl::StrCat(name, kTimeSuffix)].push_back(lookups.ns);
         all[i][absl::StrCat(name, ", bytes")].push_back(lookups.ratio);

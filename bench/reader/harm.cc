@@ -91,8 +91,8 @@ double Measure(const Tree& tree, const Workload& workload,
   ShardedLruCacheOptions cache_options;
   cache_options.capacity_bytes = cache_bytes;
   cache_options.shard_bits = 0;
-  cache_options.load_rules = o.load_rules;
   const std::unique_ptr<FilterCache> cache = NewShardedLruCache(cache_options);
+  internal::cache::SetLoadRules(o.load_rules, cache.get());
   FilterReaderOptions options;
   options.cache = cache.get();
   options.loading = loading;

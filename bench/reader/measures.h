@@ -11,9 +11,11 @@
 
 #include "bench/program.h"
 #include "bench/progress.h"
-#include "rowbloom/load_rules.h"
+#include "src/cache/load_rules.h"
 
 namespace rowbloom::bench {
+
+using internal::cache::LoadRules;
 
 // Gets of the rows of a tree.
 struct GetsOptions {

@@ -111,8 +111,8 @@ Reads Measure(const Tree& tree, Keeping keeping, size_t cache_bytes,
   cache_options.capacity_bytes =
       keeping == Keeping::kAllChunks ? size_t{1} << 40 : cache_bytes;
   cache_options.shard_bits = 0;
-  cache_options.load_rules = o.load_rules;
   const std::unique_ptr<FilterCache> cache = NewShardedLruCache(cache_options);
+  internal::cache::SetLoadRules(o.load_rules, cache.get());
   FilterReaderOptions options;
   options.cache = cache.get();
   if (keeping == Keeping::kLoadedAlways) {

@@ -40,7 +40,6 @@
 #include <string_view>
 
 #include "rowbloom/export.h"
-#include "rowbloom/load_rules.h"
 
 namespace rowbloom::internal::cache {
 class CachedChunks;
@@ -193,7 +192,6 @@ struct ShardedLruCacheOptions {
   // 2^shard_bits shards, up to kMaxShardBits (checked). -1 chooses at most 64
   // shards of at least 8 MiB each. SetCapacity() does not change their number.
   int shard_bits = -1;
-  LoadRules load_rules{};
   // Asks the system for huge pages (madvise) if the capacity is at least 64
   // MiB: lookups in large filters then find addresses faster. Memory is
   // resident by 2 MiB.

@@ -20,9 +20,9 @@
 // docs/filter_block_format.md.
 //
 // Loading. A lookup of a chunk that is not in memory loads it only if that pays
-// (load_rules.h); until then the answer is "maybe". The cache is filled once
-// for free. Afterwards filters must have saved the bytes that loads cost, and
-// lookups without the chunk must have wasted half of its load. Under memory
+// (docs/embedding.md); until then the answer is "maybe". The cache is filled
+// once for free. Afterwards filters must have saved the bytes that loads cost,
+// and lookups without the chunk must have wasted half of its load. Under memory
 // pressure `compact` chunks drop fingerprint bits instead of being evicted.
 //
 // Waiting. MayContain() reads in the calling thread and waits for its own reads

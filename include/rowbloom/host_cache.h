@@ -22,7 +22,6 @@
 
 #include "rowbloom/export.h"
 #include "rowbloom/filter_cache.h"
-#include "rowbloom/load_rules.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
 
@@ -57,8 +56,7 @@ class HostCache {
 
 // `host` must not be null (checked). The engine sets the capacity:
 // SetCapacity() of this cache does nothing.
-std::unique_ptr<FilterCache> NewHostedCache(std::unique_ptr<HostCache> host,
-                                            const LoadRules& rules = {});
+std::unique_ptr<FilterCache> NewHostedCache(std::unique_ptr<HostCache> host);
 
 }  // namespace rowbloom
 

@@ -20,8 +20,8 @@
 #include <memory>
 #include <utility>
 
+#include "cache/load_rules.h"
 #include "rowbloom/filter_cache.h"
-#include "rowbloom/load_rules.h"
 #include "util/check.h"
 
 namespace rowbloom::internal::cache {
@@ -82,8 +82,7 @@ struct Room {
 // knows filters, which lookups find without a lock, and the ledger of loads.
 class ChunkCache : public FilterCache {
  public:
-  explicit ChunkCache(const LoadRules& rules,
-                      std::unique_ptr<ChunkMemory> memory = nullptr);
+  explicit ChunkCache(std::unique_ptr<ChunkMemory> memory = nullptr);
   // Checks that no file is left.
   ~ChunkCache() override;
   static ChunkCache& Of(FilterCache& cache) {

@@ -3,7 +3,6 @@
 #include "rowbloom/filter_cache.h"
 
 #include <atomic>
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "cache/chunk_memory.h"
 #include "cache/file_id.h"
 #include "cache/load_ledger.h"
+#include "cache/load_rules.h"
 #include "util/absl_view.h"
 #include "util/check.h"
 
@@ -56,27 +56,17 @@ uint64_t FilterCache::NewFileId() {
 
 namespace internal::cache {
 
-ChunkCache::ChunkCache(const LoadRules& rules,
-                       std::unique_ptr<ChunkMemory> memory)
-    : ledger_(std::make_shared<LoadLedger>(rules)), memory_(std::move(memory)) {
-  RB_CHECK(rules.half_life_lookups >= 1 &&
-               rules.half_life_lookups <= LoadRules::kMaxHalfLifeLookups,
-           "LoadRules::half_life_lookups must be 1 to 2^32");
-  RB_CHECK(
-      rules.slack_bytes >= 0 && rules.slack_bytes <= LoadRules::kMaxSlackBytes,
-      "LoadRules::slack_bytes must be 0 to 2^60");
-  for (const double value : {rules.max_loss, rules.wasted_share,
-                             rules.hysteresis, rules.payback_half_lives}) {
-    RB_CHECK(value >= 0 && std::isfinite(value),
-             "LoadRules::max_loss, wasted_share, hysteresis and "
-             "payback_half_lives must be 0 or more, and finite");
-  }
-}
+ChunkCache::ChunkCache(std::unique_ptr<ChunkMemory> memory)
+    : ledger_(std::make_shared<LoadLedger>()), memory_(std::move(memory)) {}
 
 ChunkCache::~ChunkCache() {
   RB_CHECK(file_count_.load() == 0,
            "a FilterCache is destroyed before a FilterReader or an "
            "HFileReader that uses it; declare the cache first");
+}
+
+void SetLoadRules(const LoadRules& rules, FilterCache* cache) {
+  ChunkCache::Of(*cache).ledger().set_rules(rules);
 }
 
 }  // namespace internal::cache

@@ -26,8 +26,8 @@ using internal::cache::Shortcut;
 // are found in its table alone, and stay whole.
 class HostedCache final : public internal::cache::ChunkCache {
  public:
-  HostedCache(std::unique_ptr<HostCache> host, const LoadRules& rules)
-      : ChunkCache(rules), host_(std::move(host)) {}
+  explicit HostedCache(std::unique_ptr<HostCache> host)
+      : host_(std::move(host)) {}
 
   Value* ValueOf(Handle* handle) const noexcept override {
     return host_->ValueOf(handle);
@@ -105,10 +105,9 @@ class HostedCache final : public internal::cache::ChunkCache {
 
 }  // namespace
 
-std::unique_ptr<FilterCache> NewHostedCache(std::unique_ptr<HostCache> host,
-                                            const LoadRules& rules) {
+std::unique_ptr<FilterCache> NewHostedCache(std::unique_ptr<HostCache> host) {
   RB_CHECK(host != nullptr, "NewHostedCache(): host is null");
-  return std::make_unique<HostedCache>(std::move(host), rules);
+  return std::make_unique<HostedCache>(std::move(host));
 }
 
 }  // namespace rowbloom

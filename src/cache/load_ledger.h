@@ -25,8 +25,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "cache/load_rules.h"
 #include "rowbloom/filter_cache.h"
-#include "rowbloom/load_rules.h"
 
 namespace rowbloom::internal::cache {
 
@@ -35,6 +35,8 @@ class LoadLedger {
   explicit LoadLedger(const LoadRules& rules = {}) : rules_(rules) {}
 
   const LoadRules& rules() const { return rules_; }
+  // Before all other calls.
+  void set_rules(const LoadRules& rules) { rules_ = rules; }
 
   // The largest argument so far is the number of bytes that may be loaded
   // before filters have saved any. A cache grants its capacity: filling it once
@@ -96,7 +98,7 @@ class LoadLedger {
   // The upper limit of a grant: a cache without a limit asks for SIZE_MAX.
   static constexpr int64_t kMaxGrantedBytes = int64_t{1} << 60;
 
-  const LoadRules rules_;
+  LoadRules rules_;
   std::atomic<uint64_t> lookups_{0};
   std::atomic<uint64_t> misses_{0};
   std::atomic<uint64_t> loaded_bytes_{0};

@@ -18,8 +18,8 @@
 #include "cache/cached_chunks.h"
 #include "cache/chunk_memory.h"
 #include "cache/load_ledger.h"
+#include "cache/load_rules.h"
 #include "rowbloom/filter_cache.h"
-#include "rowbloom/load_rules.h"
 #include "util/check.h"
 #include "util/epoch.h"
 
@@ -484,8 +484,7 @@ Entry* EntryOf(FilterCache::Handle* handle) {
 class ShardedLruCache final : public ChunkCache {
  public:
   explicit ShardedLruCache(const ShardedLruCacheOptions& options)
-      : ChunkCache(options.load_rules,
-                   std::make_unique<ChunkMemory>(UsesHugePages(options))),
+      : ChunkCache(std::make_unique<ChunkMemory>(UsesHugePages(options))),
         shard_bits_(ShardBits(options)),
         shards_(size_t{1} << shard_bits_) {
     for (LruShard& shard : shards_) shard.Init(&ledger());

@@ -13,8 +13,8 @@
 #include <cstdint>
 #include <cstring>
 
+#include "cache/load_rules.h"
 #include "rowbloom/filter_stats.h"
-#include "rowbloom/load_rules.h"
 #include "util/check.h"
 #include "util/epoch.h"
 
@@ -173,7 +173,7 @@ class FileCounters {
   static bool IsSample(uint64_t count) {
     // Multiples of the golden ratio are spread evenly, without a period.
     return count * 0x9e3779b97f4a7c15 /
-               (~uint64_t{0} / LoadRules::kSampleInterval + 1) ==
+               (~uint64_t{0} / cache::LoadRules::kSampleInterval + 1) ==
            0;
   }
 

@@ -262,7 +262,7 @@ void BlockReader::Prefetch() const {
     room -= charge;
     loads.push_back(Pending(loader_.LoadOf(chunk, steps)));
     planned_bytes += loads.back().load.size_bytes;
-    if (planned_bytes >= LoadRules::kPrefetchedAtOnceBytes) load_all();
+    if (planned_bytes >= cache::LoadRules::kPrefetchedAtOnceBytes) load_all();
   }
   load_all();
 }

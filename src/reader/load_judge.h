@@ -29,10 +29,10 @@
 
 #include "cache/cached_chunks.h"
 #include "cache/load_ledger.h"
+#include "cache/load_rules.h"
 #include "reader/resident_chunk.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_cache.h"
-#include "rowbloom/load_rules.h"
 
 namespace rowbloom::internal::reader {
 
@@ -72,7 +72,7 @@ class LoadJudge {
   LoadJudge(const LoadJudge&) = delete;
   LoadJudge& operator=(const LoadJudge&) = delete;
 
-  const LoadRules& rules() const { return ledger_->rules(); }
+  const cache::LoadRules& rules() const { return ledger_->rules(); }
 
   // Counts one lookup of LoadRules::kSampleInterval.
   void CountSample(size_t chunk, FilterAnswer answer);
@@ -171,7 +171,7 @@ class LoadJudge {
 };
 
 inline void LoadJudge::CountSample(size_t chunk, FilterAnswer answer) {
-  constexpr uint32_t kWeight = LoadRules::kSampleInterval;
+  constexpr uint32_t kWeight = cache::LoadRules::kSampleInterval;
   ledger_->CountLookups(kWeight, answer,
                         cost_bytes_.load(std::memory_order_relaxed));
   uint64_t absent = 0;

@@ -10,6 +10,7 @@
 
 #include "cache/cached_chunks.h"
 #include "cache/load_ledger.h"
+#include "cache/load_rules.h"
 #include "cache/tracked_value.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
@@ -103,10 +104,10 @@ TEST_F(HostedCacheTest, UsageIncludesWhatReadersReport) {
   EXPECT_EQ(cache_->GetUsage().index_bytes_outside, 0u);
 }
 
-TEST_F(HostedCacheTest, HasTheRulesThatItIsGiven) {
+TEST_F(HostedCacheTest, HasTheRulesThatAreSet) {
   LoadRules rules;
   rules.slack_bytes = 1;
-  cache_ = NewHostedCache(std::make_unique<testing::EngineCache>(0), rules);
+  SetLoadRules(rules, cache_.get());
   EXPECT_EQ(chunks().ledger().rules().slack_bytes, 1);
 }
 

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "cache/cached_chunks.h"
+#include "cache/load_rules.h"
 #include "gtest/gtest.h"
 #include "rowbloom/filter_cache.h"
 #include "testing/threads.h"

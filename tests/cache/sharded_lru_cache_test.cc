@@ -317,31 +317,6 @@ TEST_F(LruDeathTest, MistakesNameTheCall) {
   EXPECT_DEATH(cache_->ValueOf(nullptr), "ValueOf.*the handle is null");
 }
 
-TEST_F(LruDeathTest, LoadRulesOutOfRangeAreChecked) {
-  constexpr uint64_t kMost64 = std::numeric_limits<uint64_t>::max();
-  for (const uint64_t wrong : {uint64_t{0}, uint64_t{1} << 33, kMost64}) {
-    ShardedLruCacheOptions options;
-    options.load_rules.half_life_lookups = wrong;
-    EXPECT_DEATH(NewShardedLruCache(options), "half_life_lookups must be 1 to");
-  }
-  for (const int64_t wrong :
-       {int64_t{-1}, std::numeric_limits<int64_t>::max()}) {
-    ShardedLruCacheOptions options;
-    options.load_rules.slack_bytes = wrong;
-    EXPECT_DEATH(NewShardedLruCache(options), "slack_bytes must be 0 to");
-  }
-  for (double LoadRules::*rule :
-       {&LoadRules::max_loss, &LoadRules::wasted_share, &LoadRules::hysteresis,
-        &LoadRules::payback_half_lives}) {
-    for (const double wrong :
-         {-1.0, std::nan(""), std::numeric_limits<double>::infinity()}) {
-      ShardedLruCacheOptions options;
-      options.load_rules.*rule = wrong;
-      EXPECT_DEATH(NewShardedLruCache(options), "must be 0 or more");
-    }
-  }
-}
-
 TEST_F(LruDeathTest, ShardBitsOutOfRangeAreChecked) {
   EXPECT_DEATH(NewShardedLruCache({1000, -2}), "shard_bits must be");
   EXPECT_DEATH(NewShardedLruCache({1000, 17}), "shard_bits must be");

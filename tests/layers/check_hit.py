@@ -28,13 +28,15 @@ LOOKUPS = {
     "RocksDB hit": ("policy/row_filter_reader.cc", 7),
     "RocksDB miss": ("policy/row_filter_reader.cc", 16),
 }
-# These declare what the listed files call, or macros, and do nothing, or they
-# serve builders. Memory is taken from chunk_memory.h and cache_line.h as it
-# would be from the heap; coding.h and digest.h do what their names say.
+# These declare what the listed files call, constants or macros, and do
+# nothing, or they serve builders. Memory is taken from chunk_memory.h and
+# cache_line.h as it would be from the heap; coding.h and digest.h do what their
+# names say.
 DECLARATIONS = {
     "block/filter_block_parser.h",
     "budget/budget_option.h",
     "cache/chunk_memory.h",
+    "cache/load_rules.h",
     "filter/blocked_bloom/blocked_bloom.h",
     "filter/blocked_bloom/blocked_bloom_kernel.h",
     "filter/collecting_builder.h",

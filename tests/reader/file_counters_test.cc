@@ -6,11 +6,14 @@
 #include <numeric>
 #include <vector>
 
+#include "cache/load_rules.h"
 #include "gtest/gtest.h"
 #include "util/epoch.h"
 
 namespace rowbloom::internal::reader {
 namespace {
+
+using cache::LoadRules;
 
 // One in sixteen is also a sample among every nth lookup, for any n, so that
 // rare answers are sampled too.

@@ -10,6 +10,7 @@
 
 #include "cache/cached_chunks.h"
 #include "cache/load_ledger.h"
+#include "cache/load_rules.h"
 #include "gtest/gtest.h"
 #include "reader/resident_chunk.h"
 #include "rowbloom/filter.h"
@@ -17,6 +18,8 @@
 
 namespace rowbloom::internal::reader {
 namespace {
+
+using cache::LoadRules;
 
 using Answer = FilterAnswer;
 

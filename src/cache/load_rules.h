@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The rules by which readers load chunks of filters into a cache: all of their
-// constants. bench/results/reader_ablation.md has the workloads that need each
-// of them.
-//
-//   ShardedLruCacheOptions options;
-//   options.load_rules.max_loss = 0.02;  // For an experiment.
+// The constants of the rules by which readers load chunks of filters into a
+// cache. bench/results/reader_ablation.md has the workloads that need them.
 //
 // The currency is bytes of data reads. A chunk in memory saves a data read for
 // each lookup of an absent key that its filter denies; a load is a read, too.
 
-#ifndef ROWBLOOM_LOAD_RULES_H_
-#define ROWBLOOM_LOAD_RULES_H_
+#ifndef ROWBLOOM_CACHE_LOAD_RULES_H_
+#define ROWBLOOM_CACHE_LOAD_RULES_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "rowbloom/export.h"
+#include "rowbloom/filter_cache.h"
 
-namespace ROWBLOOM_EXPORT rowbloom {
+namespace rowbloom::internal::cache {
 
-// A cache keeps its rules as long as it lives. All numbers are 0 or more, and
-// finite (checked).
 struct LoadRules {
   // Loads have to be covered by what filters saved, plus max_loss of what
   // lookups would read without filters. Otherwise files that are read once, in
@@ -30,7 +24,6 @@ struct LoadRules {
   double max_loss = 0.01;
   // Past savings pay for no more than this, so that much harm does not follow
   // them.
-  static constexpr int64_t kMaxSlackBytes = int64_t{1} << 60;
   int64_t slack_bytes = 256 << 10;
   // Filling the cache once is free. Otherwise a new store pays for each chunk
   // with the data reads that the chunk would have saved.
@@ -44,8 +37,7 @@ struct LoadRules {
   // forever.
   double hysteresis = 1.4;
   // Counts lose half of their weight after so many lookups for each chunk of
-  // open readers. At least 1.
-  static constexpr uint64_t kMaxHalfLifeLookups = uint64_t{1} << 32;
+  // open readers.
   uint64_t half_life_lookups = 2048;
   // More steps must pay for their read within this many half-lives.
   double payback_half_lives = 4;
@@ -70,6 +62,9 @@ struct LoadRules {
   static constexpr uint64_t kPrefetchedAtOnceBytes = 4 << 20;
 };
 
-}  // namespace rowbloom
+// For an experiment. No reader may use the cache before.
+void SetLoadRules(const LoadRules& rules, FilterCache* cache);
 
-#endif  // ROWBLOOM_LOAD_RULES_H_
+}  // namespace rowbloom::internal::cache
+
+#endif  // ROWBLOOM_CACHE_LOAD_RULES_H_
