@@ -49,11 +49,6 @@ absl::StatusOr<std::unique_ptr<rowbloom_budget>> NewBudget(const char* text) {
   given.Take("max_bits_per_key", &options.budget.max_bits_per_key);
   given.Take("size_ratio", &options.size_ratio);
   given.Take("level_count", &options.level_count);
-  given.Take("max_extra_bits", &options.max_extra_bits);
-  given.Take("flush_ratio", &options.flush_ratio);
-  given.Take("max_excess", &options.max_excess);
-  given.Take("control_gain", &options.control_gain);
-  given.Take("control_limit", &options.control_limit);
   if (absl::Status status = given.Finish(); !status.ok()) return status;
   absl::StatusOr<BudgetMode> parsed = ParseMode(mode);
   if (!parsed.ok()) return parsed.status();

@@ -197,20 +197,6 @@ struct FileBudgetOptions {
   // number of runs in a level, for a universal tree 2.
   double size_ratio = 10;
   uint32_t level_count = 4;
-  // A move may make an SST part of the oldest run without rewriting it.
-  // Therefore an SST takes at most max_extra_bits bits per key more than the
-  // budget's average, and only so many that moves exceed the budget by the
-  // share max_excess. If LiveFilters::moved_share is unset, an SST of a flush
-  // takes at most flush_ratio (above 1) times the average. Only in kBalanced:
-  // the small budgets of kHitsOnly leave no room for moves.
-  double max_extra_bits = 6;
-  double flush_ratio = 1.02;
-  double max_excess = 0.03;
-  // Control of the total: bits of precision for each bit per key by which live
-  // filters are below the budget, and the limit of that correction in both
-  // directions.
-  double control_gain = 0.5;
-  double control_limit = 2;
 };
 
 // The live filters of the tree, for control, as far as the host knows them.
@@ -243,6 +229,17 @@ struct LiveFilters {
 //   FilterSetting setting = budget->ForFile(facts);
 class FileBudget {
  public:
+  // A move may make an SST part of the oldest run without rewriting it.
+  // Therefore an SST takes at most kMaxExtraBits bits per key more than the
+  // budget's average, and only so many that moves exceed the budget by 3%. If
+  // LiveFilters::moved_share is unset, an SST of a flush takes at most 1.02
+  // times the average. Only in kBalanced: the small budgets of kHitsOnly leave
+  // no room for moves.
+  static constexpr double kMaxExtraBits = 6;
+  // Control of the total: for each bit per key by which live filters are below
+  // the budget so many bits of precision, at most 2 in both directions.
+  static constexpr double kControlGain = 0.5;
+
   static absl::StatusOr<FileBudget> Create(const FilterCost& cost,
                                            const FileBudgetOptions& options);
 

@@ -221,12 +221,11 @@ struct BitsRange {
 // Filter sizes are rounded, most of all by optimize_filters_for_memory.
 BitsRange RangeOf(BudgetMode mode, double bits,
                   const RocksDbBudgetOptions& options) {
-  const FileBudgetOptions budget;
+  constexpr double kExtra = FileBudget::kMaxExtraBits;
   BitsRange range;
   switch (mode) {
     case BudgetMode::kBalanced:
-      range = {0.9 * (bits - budget.max_extra_bits),
-               1.25 * (bits + budget.max_extra_bits)};
+      range = {0.9 * (bits - kExtra), 1.25 * (bits + kExtra)};
       break;
     case BudgetMode::kHitsOnly:
       return {0, std::numeric_limits<double>::infinity()};

@@ -198,27 +198,18 @@ std::vector<TreeRun> LeveledRuns(double size_ratio, uint32_t level_count) {
   return runs;
 }
 
-bool IsNonNegative(double value) { return value >= 0 && std::isfinite(value); }
-
 absl::Status CheckFileOptions(const FileBudgetOptions& options) {
   if (absl::Status status = CheckOptions(options.budget); !status.ok()) {
     return status;
   }
   const bool is_valid =
       options.size_ratio > 1 && options.size_ratio <= kMaxSizeRatio &&
-      options.level_count > 0 && options.level_count <= kMaxTreeRuns &&
-      IsNonNegative(options.max_extra_bits) &&
-      IsNonNegative(options.max_excess) && options.flush_ratio > 1 &&
-      IsNonNegative(options.control_gain) &&
-      IsNonNegative(options.control_limit);
+      options.level_count > 0 && options.level_count <= kMaxTreeRuns;
   if (is_valid) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat(
       "size_ratio ", options.size_ratio, " must be above 1, at most ",
       kMaxSizeRatio, "; level_count ", options.level_count,
-      " above 0, at most ", kMaxTreeRuns, "; flush_ratio ", options.flush_ratio,
-      " must be above 1; max_excess ", options.max_excess, ", max_extra_bits ",
-      options.max_extra_bits, ", control_gain ", options.control_gain,
-      " and control_limit ", options.control_limit, " 0 or more"));
+      " above 0, at most ", kMaxTreeRuns));
 }
 
 }  // namespace
@@ -404,8 +395,9 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   precision_ = plan->precision;
   oldest_share_ = OldestShare(plan->runs);
   knows_moves_ = live.moved_share.has_value();
-  extra_bits_ = options_.max_extra_bits;
-  const double most_over = options_.max_excess * bits_per_key;
+  extra_bits_ = kMaxExtraBits;
+  constexpr double kMaxExcess = 0.03;
+  const double most_over = kMaxExcess * bits_per_key;
   if (extra_bits_ * live.moved_share.value_or(0) > most_over) {
     extra_bits_ = most_over / *live.moved_share;
   }
@@ -418,8 +410,9 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
     live_bits += kOfPlan * static_cast<double>(live.written_keys[i]) * planned;
   }
   live_bits /= key_count;
-  precision_ += std::clamp(options_.control_gain * (bits_per_key - live_bits),
-                           -options_.control_limit, options_.control_limit);
+  constexpr double kControlLimit = 2;
+  precision_ += std::clamp(kControlGain * (bits_per_key - live_bits),
+                           -kControlLimit, kControlLimit);
   return absl::OkStatus();
 }
 
@@ -428,8 +421,9 @@ double FileBudget::MaxBitsPerKey(bool is_flush) const {
   if (options_.budget.mode == BudgetMode::kFixed) return bits_per_key_;
   if (options_.budget.mode == BudgetMode::kHitsOnly) return max_bits;
   double most = bits_per_key_ + extra_bits_;
+  constexpr double kFlushRatio = 1.02;
   if (is_flush && !knows_moves_) {
-    most = std::min(most, options_.flush_ratio * bits_per_key_);
+    most = std::min(most, kFlushRatio * bits_per_key_);
   }
   return std::min(max_bits, most);
 }

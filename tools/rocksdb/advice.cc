@@ -131,9 +131,9 @@ absl::StatusOr<std::vector<FilterSetting>> WrittenFilters(
   };
   const double over = write(0) - asked;
   if (plan.mode == BudgetMode::kFixed) return written;
-  // Control takes `control_gain` of what is left over the budget off each SST.
-  const double gain = FileBudgetOptions().control_gain;
-  write(gain / (1 + gain) * over);
+  // Control takes kControlGain of what is left over the budget off each SST.
+  constexpr double kGain = FileBudget::kControlGain;
+  write(kGain / (1 + kGain) * over);
   return written;
 }
 

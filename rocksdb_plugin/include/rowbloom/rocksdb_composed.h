@@ -47,8 +47,8 @@ enum class RocksDbFilter : uint8_t {
 };
 
 struct RocksDbComposedOptions : RocksDbBudgetOptions {
-  // Filter memory for each key of the tree: above 0, at most 24. The limits for
-  // one SST are in FileBudgetOptions: flush_ratio and max_extra_bits.
+  // Filter memory for each key of the tree: above 0, at most 24. FileBudget has
+  // the limits for one SST.
   double bits_per_key = 10;
   RocksDbFilter filter = RocksDbFilter::kRibbon;
   // kHitsOnly: no filter at the bottom, for gets that never miss. kFixed: the

@@ -124,7 +124,7 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
 //   more on average, a size that differs by more than a tenth from the policy's
 //   size for that number of keys: below it, sizes tell too little,
 // - with a budget instead, again for 1000 keys or more, bits per key that are
-//   further from its average than FileBudgetOptions::max_extra_bits (kFixed:
+//   further from its average than FileBudget::kMaxExtraBits (kFixed:
 //   than a quarter of it; kHitsOnly: any are right). If that range begins at 0,
 //   for example with a limit in bytes, an SST may also have no filter,
 // - in composed mode Ribbon for Bloom, or the reverse.

@@ -1587,17 +1587,10 @@ TEST_F(CBudget, OptionsAreThoseOfCpp) {
   options.budget.max_bits_per_key = 20;
   options.size_ratio = 4;
   options.level_count = 6;
-  options.max_extra_bits = 3;
-  options.flush_ratio = 1.5;
-  options.max_excess = 0.1;
-  options.control_gain = 1;
-  options.control_limit = 3;
   FileBudget cpp =
       *FileBudget::Create(*FilterCost::OfFamily("compact"), options);
   ASSERT_EQ(New("bits_per_key=14;memory_bytes=1048576;missing_share=0.25;"
-                "max_bits_per_key=20;size_ratio=4;level_count=6;"
-                "max_extra_bits=3;flush_ratio=1.5;max_excess=0.1;"
-                "control_gain=1;control_limit=3"),
+                "max_bits_per_key=20;size_ratio=4;level_count=6"),
             ROWBLOOM_OK)
       << error_.message;
   for (const uint64_t keys : {500000, 5000000}) {

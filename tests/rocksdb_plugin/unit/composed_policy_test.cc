@@ -69,7 +69,7 @@ TEST(ComposedPolicy, HybridKeepsTheLimitOfAFlush) {
   RocksDbComposedOptions options;
   options.filter = RocksDbFilter::kHybrid;
   EXPECT_LE(BitsOf(options, tree.In(Context::Flush())),
-            options.bits_per_key + FileBudgetOptions().max_extra_bits + 0.01);
+            options.bits_per_key + FileBudget::kMaxExtraBits + 0.01);
 }
 
 TEST(ComposedPolicy, HybridIsBloomInFlushesAndRibbonElsewhere) {

@@ -99,7 +99,7 @@ TEST_F(TreeBudgetTest, NewerRunsGetMoreBits) {
     EXPECT_GT(above, kBits) << cost.name();
     const double top = bits(BuildingContext::Compaction(1));
     EXPECT_GE(top, above) << cost.name();
-    EXPECT_LE(top, kBits + FileBudgetOptions().max_extra_bits + 0.01);
+    EXPECT_LE(top, kBits + FileBudget::kMaxExtraBits + 0.01);
   }
 }
 

@@ -587,11 +587,6 @@ typedef struct rowbloom_budget rowbloom_budget;
 // | max_bits_per_key | 24       | of each filter                              |
 // | size_ratio       | 10       | the tree that is assumed where nothing      |
 // | level_count      | 4        | better is known                             |
-// | max_extra_bits   | 6        | bits above the average, for SSTs that a     |
-// | flush_ratio      | 1.02     | move may make part of the oldest run:       |
-// | max_excess       | 0.03     | FileBudgetOptions                           |
-// | control_gain     | 0.5      | control of the total: FileBudgetOptions     |
-// | control_limit    | 2        |                                             |
 ROWBLOOM_API rowbloom_code rowbloom_budget_new(const char* options,
                                                rowbloom_budget** out,
                                                rowbloom_error* error);
