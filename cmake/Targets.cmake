@@ -85,6 +85,7 @@ function(rowbloom_library name)
     SOVERSION ${soversion}
     DEFINE_SYMBOL "")
   rowbloom_hidden(${name})
+  rowbloom_beside(${name})
   get_target_property(type ${name} TYPE)
   if(type STREQUAL "STATIC_LIBRARY")
     target_compile_definitions(${name} PUBLIC ROWBLOOM_STATIC_DEFINE)
@@ -93,6 +94,20 @@ function(rowbloom_library name)
     set(script ${PROJECT_SOURCE_DIR}/cmake/${map})
     target_link_options(${name} PRIVATE LINKER:--version-script=${script})
     set_property(TARGET ${name} APPEND PROPERTY LINK_DEPENDS ${script})
+  endif()
+endfunction()
+
+# Where an installed program or library is, to the dynamic linker.
+set(ROWBLOOM_ORIGIN "$ORIGIN")
+if(APPLE)
+  set(ROWBLOOM_ORIGIN "@loader_path")
+endif()
+
+# rowbloom_beside(NAME): the installed library finds our shared ones beside it.
+# The RUNPATH of a program does not hold for the libraries that these need.
+function(rowbloom_beside name)
+  if(BUILD_SHARED_LIBS AND NOT DEFINED CMAKE_INSTALL_RPATH)
+    set_target_properties(${name} PROPERTIES INSTALL_RPATH "${ROWBLOOM_ORIGIN}")
   endif()
 endfunction()
 

@@ -154,8 +154,7 @@ under_sanitizers() {
 components() {
   local prefix=$1 kind=$2 engine
   for engine in c planning memfilter rocksdb leveldb hfile redis; do
-    way "$kind: find_package, $engine" env \
-      LD_LIBRARY_PATH="$(libraries "$prefix")" \
+    way "$kind: find_package, $engine" env -u LD_LIBRARY_PATH \
       ctest --build-and-test "$tests/$engine" "$prefix.$engine" \
       --build-generator "${CMAKE_GENERATOR:-Unix Makefiles}" \
       --build-options -DCMAKE_PREFIX_PATH="$prefix"
@@ -325,11 +324,12 @@ sonames() {
 
 run_paths() {
   local prefix=$work/prefix.shared library
-  for library in "$(libraries "$prefix")"/*.so; do
-    [ -z "$(dynamic 'RUNPATH|RPATH' "$library")" ] ||
-      fail "$library has a RUNPATH"
-  done
   # shellcheck disable=SC2016 # $ORIGIN is a word of the dynamic linker.
+  for library in "$(libraries "$prefix")"/*.so; do
+    [ "$(dynamic 'RUNPATH|RPATH' "$library")" = '$ORIGIN' ] ||
+      fail "$library has the RUNPATH '$(dynamic 'RUNPATH|RPATH' "$library")'"
+  done
+  # shellcheck disable=SC2016
   [ "$(dynamic RUNPATH "$prefix/bin/rowbloom")" = '$ORIGIN/../lib' ] ||
     fail "the tool's RUNPATH is '$(dynamic RUNPATH "$prefix/bin/rowbloom")'"
   env -u LD_LIBRARY_PATH "$prefix/bin/rowbloom" plan --keys 1000 \
