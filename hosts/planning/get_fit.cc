@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 #include <limits>
 
 #include "planning/check_range.h"
@@ -191,17 +192,22 @@ absl::Status FitGets(absl::Span<const TreeRun> runs,
     return absl::OkStatus();
   }
   // Single keys, some data blocks, some filter partitions: one range may have
-  // nearly all gets. Reads of filters alone do not tell these apart.
-  constexpr double kSameReads = 0.005;
+  // nearly all gets.
   struct Range {
     double keys;
     double most_skew;
   };
-  constexpr Range kRanges[] = {{1, 1.3}, {256, 2}, {16384, 4}};
+  Range ranges[] = {{1, 1.3}, {256, 2}, {16384, 4}};
+  // While the tree changes, more than one range explains the reads. The known
+  // range stays then, and small ones come before large ones: if large ranges
+  // were popular, few filters would be read, and larger ones would pay.
+  std::stable_partition(
+      std::begin(ranges), std::end(ranges),
+      [&](const Range& range) { return range.keys == known.range_keys; });
   double best_range = 1;
   double best_skew = 0;
   double least_error = std::numeric_limits<double>::infinity();
-  for (const Range& range : kRanges) {
+  for (const Range& range : ranges) {
     const double skew = fit(0, range.most_skew, [&](double zipf_exponent) {
       return reads_of(range.keys, zipf_exponent, 1);
     });
@@ -209,10 +215,11 @@ absl::Status FitGets(absl::Span<const TreeRun> runs,
     const double error =
         std::abs(reads.expected - reads.counted) +
         std::abs(reads.expected_of_filters - reads.counted_of_filters);
-    if (error > least_error - kSameReads) continue;
+    if (error >= least_error && !reads.AreExplained()) continue;
     least_error = error;
     best_range = range.keys;
     best_skew = skew;
+    if (reads.AreExplained()) break;
   }
   reads_of(best_range, best_skew, 1);
   return absl::OkStatus();

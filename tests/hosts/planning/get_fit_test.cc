@@ -89,6 +89,21 @@ TEST(GetFit, KeepsWhatIsKnownIfThatExplainsTheReads) {
   EXPECT_NEAR(Fitted(rates, known, SomeGets()).zipf_exponent, 0.9, 0.05);
 }
 
+// With few filter reads no size of ranges stands out.
+TEST(GetFit, KeepsTheSizeOfRangesThatExplainsTheReads) {
+  GetCostOptions gets = SomeGets();
+  gets.range_keys = 256;
+  gets.zipf_exponent = 1.5;
+  gets.cache_bytes *= 5;
+  const GetRates rates = RatesOf(gets);
+  for (const double range_keys : {1.0, 256.0, 16384.0}) {
+    const GetPopularity known = {range_keys, 0.2};
+    GetCostOptions options = SomeGets();
+    options.cache_bytes = gets.cache_bytes;
+    EXPECT_EQ(Fitted(rates, known, options).range_keys, range_keys);
+  }
+}
+
 TEST(GetFit, RefusesWhatIsNoCount) {
   for (const double bad : {-1.0, std::numeric_limits<double>::infinity(),
                            std::numeric_limits<double>::quiet_NaN()}) {

@@ -62,8 +62,9 @@ struct GetPopularity {
 // `options`, whose cache_bytes are those of all databases. If `known` explains
 // the counts, with the whole cache or its share of it, it is kept. Else gets
 // have the whole cache and the skew that explains them: keys that are popular
-// side by side make gets read few filters and much data. If even keys that are
-// all asked for alike would read less, others have a part of the cache.
+// side by side make gets read few filters and much data. Ranges of the known
+// size are tried first, then single keys. If even keys that are all asked for
+// alike would read less, others have a part of the cache.
 //
 // `filters`: the mean settings of the runs while reads were counted.
 // InvalidArgument as ExpectedGetCost(), and for rates below 0.
