@@ -673,7 +673,7 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
         "filter partitions of up to ", largest,
         " bytes where metadata_block_size asks for ",
         expected.metadata_block_size_bytes,
-        ": RocksDB before 9.6 may miss where to cut, and before 10.0 it cuts "
+        ": RocksDB before 9.6 may miss where to cut, and before 10.6 it cuts "
         "only between data blocks unless decouple_partitioned_filters is set"));
   }
   std::string whole = WarnOfEviction(*this);
