@@ -30,9 +30,9 @@ namespace rowbloom::plugin {
 ROWBLOOM_EXPORT absl::StatusOr<std::shared_ptr<const rdb::TableProperties>>
 ReadSstProperties(const std::string& path, const rdb::Options& options);
 
-// Adds the properties of the listed SSTs that *properties lacks: nullptr of a
-// table of LevelDB, unless some SST cannot be read. Returns the SSTs that are
-// not there; other errors as above.
+// Adds the properties of the listed SSTs that *properties lacks: nullptr for a
+// table of LevelDB, which is an error if RocksDB cannot read some other SST.
+// Returns the SSTs that are not there; other errors as above.
 ROWBLOOM_EXPORT absl::StatusOr<std::set<std::string>> ReadListedProperties(
     rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
     const rdb::ColumnFamilyMetaData& listed,

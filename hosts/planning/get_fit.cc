@@ -78,11 +78,11 @@ class GetModel {
             0.0, rates.filter_reads -
                      NewFilterBlocks(rates, options.metadata_block_bytes))) {}
 
-  // Both have the counted asks of filters, which depend on how many runs the
-  // tree had when gets asked. Sets scan_seeks and scan_data_reads: where scans
-  // ask for many data blocks, or more blocks enter the cache than gets ask for,
-  // those that the model does not expect of gets are of others, and tell
-  // nothing of gets.
+  // The expected and the counted reads have the counted asks of filters, which
+  // depend on how many runs the tree had when gets asked. Sets scan_seeks and
+  // scan_data_reads: where scans ask for many data blocks, or more blocks enter
+  // the cache than gets ask for, those that the model does not expect of gets
+  // are of others, and tell nothing of gets.
   GetReads ReadsOf(GetCostOptions* get) const {
     constexpr double kMostOtherAsks = 0.3;
     get->scan_seeks = 0;

@@ -115,7 +115,7 @@ absl::StatusOr<RedisAddress> ParseRedisUrl(std::string_view url) {
   std::string_view target = Cut(&url, '?');
   if (is_tcp) {
     const std::string_view authority = Cut(&target, '/');
-    // Else a part of the password would be taken for the name.
+    // A part of the password would be taken for the name.
     if (target.find('@') != std::string_view::npos ||
         url.find('@') != std::string_view::npos) {
       return Wrong(

@@ -86,7 +86,7 @@ struct FilterBudgetOptions {
   // Share of gets whose key is nowhere in the tree. The others find their key
   // in a run in proportion to its keys. If in doubt use 0.5: in a tree where
   // all gets miss, it wastes 1.4% more reads than the right value.
-  // kBalanced uses at least kMinMissingShare; kHitsOnly uses 0.
+  // kBalanced takes kMinMissingShare to 1; kHitsOnly uses 0.
   double missing_share = 0.5;
   static constexpr double kMinMissingShare = 0.01;
   // The limit for each filter.

@@ -92,10 +92,10 @@ class KeyCodec {
   struct Segment {
     Kind kind = Kind::kOrdered;
     bool ends_key_level = true;
-    // The kind sets these two. A prefix that ends here lacks the segment's last
-    // byte, as that of "ordered" does:
+    // The kind sets the next two. True if a prefix that ends here lacks the
+    // segment's last byte, as with "ordered".
     bool leaves_out_byte = false;
-    // The segment has all bytes that are left, as "rest" has:
+    // True if the segment has all bytes that are left, as with "rest".
     bool takes_rest = false;
     uint32_t parameter = 0;  // Size, delimiter or size of the length; else 0.
   };

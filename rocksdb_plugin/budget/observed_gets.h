@@ -52,10 +52,11 @@ struct Written {
 
 class ObservedGets {
  public:
-  // `written`: since the last call. If a count fell, all began again at 0.
+  // `written` is what was written since the last call. If a count has fallen,
+  // all have begun again at 0.
   void Observe(const GetCounts& counts, const Written& written);
-  // nullopt before GetRates::kFewestGets gets, which is also how many between
-  // two calls do not wait for the next call.
+  // nullopt before GetRates::kFewestGets gets. Fewer gets than that between two
+  // calls are counted with those before the next one.
   const std::optional<GetRates>& rates() const { return rates_; }
 
   // A rate weighs half as much when this share of the tree has been written

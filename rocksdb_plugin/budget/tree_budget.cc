@@ -228,8 +228,6 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
 
 }  // namespace
 
-// The cache also has blocks of deleted SSTs, and to plan for more filters than
-// fit costs far more than to plan for fewer.
 double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
   if (table.block_cache == nullptr || table.no_block_cache ||
       !table.cache_index_and_filter_blocks || !table.partition_filters ||
@@ -237,6 +235,8 @@ double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
           rdb::PinningTier::kAll) {
     return 0;
   }
+  // The cache also has blocks of deleted SSTs, and to plan for more filters
+  // than fit costs far more than to plan for fewer.
   constexpr double kLiveShare = 0.9;
   constexpr double kUnlimited = 1e18;
   return std::min(

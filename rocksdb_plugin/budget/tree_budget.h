@@ -3,7 +3,8 @@
 // The share of a column family's budget for the SST that RocksDB is about to
 // write: turns RocksDB's FilterBuildingContext into FileFacts and a FileBudget,
 // for native and composed mode. Where no listener knows the live tree, and
-// under FIFO compaction, all SSTs have the average bits.
+// under FIFO compaction, all SSTs have the average bits; with kHitsOnly and no
+// listener the level decides.
 //
 //   auto share = tree_.ShareOf(context, cost, options, file_options);
 //   if (share.ok()) setting = share->budget.ForFile(share->facts);

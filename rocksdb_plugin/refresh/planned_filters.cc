@@ -21,7 +21,8 @@ namespace rowbloom::plugin {
 
 namespace {
 
-// As RocksDB decides it when it compacts one SST into its own level.
+// True if RocksDB would call the SST bottommost when it compacts it alone into
+// its own level.
 bool IsBottommost(const rdb::Comparator& comparator,
                   const rdb::ColumnFamilyMetaData& listed, size_t level,
                   const rdb::SstFileMetaData& file) {

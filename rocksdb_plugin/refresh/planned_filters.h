@@ -4,8 +4,8 @@
 // RocksDB wrote it again at its level.
 //
 //   BudgetTeller teller(db, column_family);
-//   const auto planned = PlanFilters({db, column_family, options, listed,
-//                                     keys}, &teller);
+//   const auto planned =
+//       PlanFilters({*db, options, listed, files, keys, cost}, &teller);
 //   planned.at(number).bits_per_key;
 
 #ifndef ROWBLOOM_ROCKSDB_PLUGIN_REFRESH_PLANNED_FILTERS_H_

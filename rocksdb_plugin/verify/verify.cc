@@ -56,7 +56,7 @@ using plugin::WholeFilterRemedy;
 
 namespace {
 
-// A word of the tables; Abseil's string_view may not be the standard's.
+// Abseil's string_view may not be the standard's.
 std::string Word(std::string_view text) { return std::string(text); }
 
 bool StartsWith(std::string_view text, std::string_view prefix) {

@@ -45,7 +45,7 @@ struct LoadRules {
   // processor time of lookups that do not pay.
   uint32_t declined_pause = 16;
 
-  // The code is compiled for the others.
+  // The numbers below are the same for all caches.
 
   // Readers count one lookup in so many, as that many: the rest costs no time.
   static constexpr uint32_t kSampleInterval = 16;

@@ -92,7 +92,7 @@ class alignas(util::kCacheLineBytes) ResidentChunk final
                 const UnitPtrs& units, const BlockOfChunk& block, Kernel kernel,
                 std::shared_ptr<const LoadJudge> judge, size_t chunk);
   const void* internal_kind() const override { return KindOf<ResidentChunk>(); }
-  // That of FilterAtStep(descriptor, steps), without checksums.
+  // The descriptor of FilterAtStep(descriptor, steps), without checksums.
   FilterDescriptor Descriptor() const;
 
   const uint32_t steps_;

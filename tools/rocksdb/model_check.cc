@@ -28,10 +28,10 @@ namespace {
 // More than this times what is expected: rates of the model are within some 10%
 // of the true ones, of small filters within 30%.
 constexpr double kClearFactor = 2;
-// And more by this share of the lookups. Less changes no advice, which takes 2%
-// of a get's time to matter.
+// The rates must also differ by this share of the lookups. Less changes no
+// advice, which takes 2% of a get's time to matter.
 constexpr double kClearShare = 0.01;
-// And more than chance explains with this confidence.
+// They must differ by more than chance explains, with this confidence.
 constexpr double kConfidence = 0.9999;
 
 // Statistics do not tell how often gets asked for the same key, which is a

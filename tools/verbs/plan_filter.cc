@@ -29,8 +29,8 @@ struct Request {
   BloomSizeRequest standard;
   std::optional<double> bits_per_key;
 
-  // Else the number of keys or a goal is missing, or the bits and probes are
-  // those of a standard Bloom filter.
+  // If false, the number of keys or a goal is missing, or the bits and probes
+  // are those of a standard Bloom filter.
   bool has_choice() const {
     return standard.key_count.has_value() && !standard.bit_count.has_value() &&
            !standard.probe_count.has_value() &&

@@ -75,8 +75,8 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
 
 // The exit code for a file.
 int ExitCodeOf(const absl::Status& status);
-// That for several: damage outweighs all others, a file that cannot be read one
-// that is not known.
+// The exit code for several files: damage outweighs all others, a file that
+// cannot be read one that is not known.
 int WorseExitCode(int a, int b);
 
 // Prints fields after those that each JSON document begins with.

@@ -13,7 +13,8 @@
 //
 // The policy learns from it the share of keys in the run that an SST will be
 // part of, and the total size of filters. Without a listener all SSTs have the
-// same bits, as SSTs of SstFileWriter and under FIFO compaction always have.
+// same bits (kHitsOnly: those of their level), as SSTs of SstFileWriter and
+// under FIFO compaction always have.
 
 #ifndef ROWBLOOM_ROCKSDB_BUDGET_H_
 #define ROWBLOOM_ROCKSDB_BUDGET_H_

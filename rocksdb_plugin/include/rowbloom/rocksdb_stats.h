@@ -10,7 +10,7 @@
 //   }
 //   puts(stats.ToString().c_str());  // Or ToPrometheus().
 //
-// RocksDbRows takes samples itself.
+// RocksDbRows takes samples itself, but not in Scan().
 //
 // One lookup of `interval`, drawn at random, is counted as `interval` lookups:
 // RocksDB's PerfContext counts it by level. The others pay for a random number

@@ -123,10 +123,11 @@ RocksDbExpectedFilter ExpectedRocksDbFilter(
 // - another family than the policy builds, or, if filters have 1000 keys or
 //   more on average, a size that differs by more than a tenth from the policy's
 //   size for that number of keys: below it, sizes tell too little,
-// - with a budget instead, again for 1000 keys or more, bits per key that are
-//   further from its average than FileBudget::kMaxExtraBits (kFixed:
-//   than a quarter of it; kHitsOnly: any are right). If that range begins at 0,
-//   for example with a limit in bytes, an SST may also have no filter,
+// - with a budget instead, again for 1000 keys or more, bits per key below 0.9
+//   times its average less FileBudget::kMaxExtraBits, or above 1.25 times its
+//   average plus these (kFixed: further from it than a quarter; kHitsOnly and
+//   `auto`: any are right). If that range begins at 0, for example with a limit
+//   in bytes, an SST may also have no filter,
 // - in composed mode Ribbon for Bloom, or the reverse.
 // Bits per key of RocksDB's own policies are not compared.
 enum class RocksDbFilterState : uint8_t {

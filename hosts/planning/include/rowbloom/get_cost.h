@@ -51,13 +51,14 @@ namespace ROWBLOOM_EXPORT rowbloom {
 
 // Where RocksDB ends the partitions of an index and of a filter.
 enum class PartitionCuts {
-  // Both where the smaller one is full, between two data blocks: RocksDB before
+  // Both end where one of them is full, between two data blocks: RocksDB before
   // 9.6.
   kCoupled,
-  // As kCoupled, but behind partitions that the filter ended each has one of a
-  // single data block: RocksDB from 9.6 on.
+  // As kCoupled, but where the filter was full, a partition of a single data
+  // block follows: RocksDB from 9.6 on.
   kCoupledTwice,
-  // Each where it is full: decouple_partitioned_filters, RocksDB's default from
+  // Each ends where it is full: decouple_partitioned_filters, RocksDB's default
+  // from
   // 10.6 on.
   kDecoupled,
 };
