@@ -33,7 +33,7 @@ double RoundedReads(double reads) {
 
 // --- The sizes of the filters that a policy writes ---------------------------
 //
-// A plan knows the bits of large filters only: a partition has few keys, and
+// A plan knows the rates of large filters only: a partition has few keys, and
 // bytes of its own.
 
 // rowbloom's own policy, or composed mode with RocksDB's Ribbon filters.
@@ -44,19 +44,28 @@ enum class FilterWriter { kNative, kComposedRibbon };
 constexpr double kRibbonExtraBytes = 5;
 constexpr double kRibbonExtraSlots = 64;
 
-// The bytes of a compact filter of `key_count` keys in a table.
-double CompactBytes(double builder_bits, double key_count) {
+// The bytes of a compact filter in a table beside those that its keys take.
+double CompactExtraBytes() {
   // Most codecs take 8 bytes (rocksdb_plugin/policy/filter_info.h).
   constexpr size_t kMetadataBytes = 8;
-  const FilterSpec spec = FilterSpec::BitsPerKey(kCompact, builder_bits);
-  const std::unique_ptr<FilterBuilder> builder = NewFilterBuilder(spec);
+  const std::unique_ptr<FilterBuilder> builder =
+      NewFilterBuilder(FilterSpec::BitsPerKey(kCompact, 10));
   builder->Add(KeyDigest{});
   const EncodedFilter of_one_key = builder->Finish();
-  const size_t extra_bytes =
-      EncodeFilterBlob(of_one_key, std::string(kMetadataBytes, '\0')).size() -
-      of_one_key.units.size();
-  const auto keys = static_cast<uint64_t>(std::ceil(key_count));
-  return static_cast<double>(FilterSizeBytes(spec, keys) + extra_bytes);
+  const std::string blob =
+      EncodeFilterBlob(of_one_key, std::string(kMetadataBytes, '\0'));
+  return static_cast<double>(blob.size() - of_one_key.units.size());
+}
+
+// A compact filter of `key_count` keys that is asked to take `bits` for each,
+// with all of its bytes (rocksdb_plugin/policy/row_filter_builder.cc).
+FilterSetting CompactSetting(const FilterCost& cost, double bits,
+                             double key_count) {
+  constexpr double kLeastOfAsked = 0.95;
+  FilterSetting setting = cost.ForBits(std::max(
+      kLeastOfAsked * bits, bits - 8 * CompactExtraBytes() / key_count));
+  if (setting.bits_per_key > 0) setting.bits_per_key = bits;
+  return setting;
 }
 
 double RibbonBytes(double fpr, double key_count) {
@@ -66,23 +75,10 @@ double RibbonBytes(double fpr, double key_count) {
   return (key_count + kRibbonExtraSlots) * bits / 8 + kRibbonExtraBytes;
 }
 
-// The curve by which the policy of rowbloom chooses: that of filters of as many
-// keys as it expects in a partition (rocksdb_plugin/policy/native_policy.cc).
-// For 0 bits per key, that of large filters.
-absl::StatusOr<FilterCost> PolicyCost(FilterWriter writer,
-                                      const RocksDbTree& tree,
-                                      double bits_per_key) {
-  if (writer == FilterWriter::kComposedRibbon) {
-    return FilterCost::OfRocksDbRibbon();
-  }
-  if (!tree.partitions_filters || bits_per_key == 0) {
-    return FilterCost::OfFamily(kCompact);
-  }
-  return FilterCost::OfFamily(
-      kCompact, std::max<uint64_t>(
-                    1, static_cast<uint64_t>(
-                           8 * static_cast<double>(tree.metadata_block_bytes) /
-                           bits_per_key)));
+// The curve by which the policy chooses.
+absl::StatusOr<FilterCost> PolicyCost(FilterWriter writer) {
+  return writer == FilterWriter::kNative ? FilterCost::OfFamily(kCompact)
+                                         : FilterCost::OfRocksDbRibbon();
 }
 
 // The number of filters of a run, each with its last one that is not full.
@@ -101,7 +97,8 @@ absl::StatusOr<std::vector<FilterSetting>> WrittenFilters(
     FilterWriter writer, const RocksDbTree& tree, const TotalMemoryPlan& plan,
     const GetCostOptions& get) {
   const double asked = plan.filters.bits_per_key;
-  const absl::StatusOr<FilterCost> cost = PolicyCost(writer, tree, asked);
+  const bool is_native = writer == FilterWriter::kNative;
+  const absl::StatusOr<FilterCost> cost = PolicyCost(writer);
   if (!cost.ok()) return cost.status();
   // Writes filters of `less` bits fewer than planned. Returns the mean of all.
   std::vector<FilterSetting> written(tree.runs.size());
@@ -114,13 +111,14 @@ absl::StatusOr<std::vector<FilterSetting>> WrittenFilters(
       all_keys += keys;
       written[i] = {};
       if (keys == 0 || planned <= less) continue;
-      written[i] = cost->ForBits(planned - less);
-      if (written[i].bits_per_key == 0) continue;
       const double count =
           FilterCount(tree, tree.runs[i], plan.cost.runs[i].filter);
-      double bytes = writer == FilterWriter::kNative
-                         ? CompactBytes(written[i].builder_bits, keys / count)
-                         : RibbonBytes(written[i].fpr, keys / count);
+      written[i] = is_native
+                       ? CompactSetting(*cost, planned - less, keys / count)
+                       : cost->ForBits(planned - less);
+      if (written[i].bits_per_key == 0) continue;
+      double bytes = is_native ? keys / count * written[i].bits_per_key / 8
+                               : RibbonBytes(written[i].fpr, keys / count);
       if (tree.partitions_filters) {
         bytes += get.key_bytes + GetCostOptions::kIndexEntryExtraBytes;
       }
@@ -179,7 +177,7 @@ absl::StatusOr<Candidate> Now(const RocksDbTree& tree,
 absl::StatusOr<Candidate> Planned(FilterWriter writer, const RocksDbTree& tree,
                                   const GetCostOptions& get) {
   const bool is_native = writer == FilterWriter::kNative;
-  const absl::StatusOr<FilterCost> cost = PolicyCost(writer, tree, 0);
+  const absl::StatusOr<FilterCost> cost = PolicyCost(writer);
   if (!cost.ok()) return cost.status();
   TotalMemoryOptions options;
   options.get = get;
