@@ -247,9 +247,6 @@ class FileBudget {
   absl::Status SetLive(const LiveFilters& live);
 
   FilterSetting ForFile(const FileFacts& facts) const;
-  // The current limit for an SST of a flush, or for any other SST.
-  double MaxBitsPerKey(bool is_flush) const;
-
   // The formula's, corrected by control.
   double precision() const { return precision_; }
 
@@ -257,6 +254,8 @@ class FileBudget {
   FileBudget(const FilterCost& cost, const FileBudgetOptions& options)
       : cost_(cost), options_(options) {}
 
+  // The limit for an SST of a flush, or for any other SST.
+  double MaxBitsPerKey(bool is_flush) const;
   double NewerRunShare(const FileFacts& facts) const;
 
   FilterCost cost_;

@@ -15,8 +15,6 @@
 #include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "budget/tree_budget.h"
-#include "rowbloom/filter_budget.h"
-#include "rowbloom/rocksdb_budget_options.h"
 #include "text_option.h"
 
 namespace rowbloom::plugin {
@@ -61,20 +59,6 @@ void AddBudgetOptions(const char* policy, OptionTypeTable* table) {
        [](const Options& o) { return absl::StrCat(o.budget_bytes); }});
   add("missing_share",
       NumberText<Options, &Options::missing_share, ValidateMissingShare>());
-}
-
-// `options` are valid.
-inline FileBudgetOptions MakeFileBudgetOptions(
-    const RocksDbBudgetOptions& options, double bits_per_key, BudgetMode mode) {
-  FileBudgetOptions result;
-  result.budget.memory = FilterMemory::BitsPerKey(bits_per_key);
-  if (options.budget_bytes > 0) {
-    result.budget.memory =
-        result.budget.memory.AtMostBytes(options.budget_bytes);
-  }
-  result.budget.mode = mode;
-  result.budget.missing_share = options.missing_share;
-  return result;
 }
 
 }  // namespace rowbloom::plugin

@@ -83,6 +83,13 @@ GetCostOptions GetOptionsFor(const rdb::BlockBasedTableOptions& table,
   return get;
 }
 
+FilterMemory MemoryOf(double bits_per_key,
+                      const RocksDbBudgetOptions& options) {
+  const FilterMemory memory = FilterMemory::BitsPerKey(bits_per_key);
+  return options.budget_bytes > 0 ? memory.AtMostBytes(options.budget_bytes)
+                                  : memory;
+}
+
 double Share(double part, double whole) { return whole > 0 ? part / whole : 0; }
 
 bool IsOutdated(const TreePlan& plan, double keys, double cache_bytes,
@@ -263,9 +270,14 @@ absl::Status ValidateMissingShare(double missing_share) {
                    " to 1; for gets that never miss there is hits_only"));
 }
 
-absl::StatusOr<FileShare> TreeBudget::ShareOf(
-    const rdb::FilterBuildingContext& context, const FilterCost& cost,
-    const RocksDbBudgetOptions& options, FileBudgetOptions file_options) {
+FilterSetting TreeBudget::SettingFor(const rdb::FilterBuildingContext& context,
+                                     const FilterCost& cost,
+                                     const RocksDbBudgetOptions& options,
+                                     double bits_per_key, BudgetMode mode) {
+  FileBudgetOptions of_file;
+  of_file.budget.memory = MemoryOf(bits_per_key, options);
+  of_file.budget.mode = mode;
+  of_file.budget.missing_share = options.missing_share;
   FileFacts facts;
   facts.is_flush = context.reason == rdb::TableFileCreationReason::kFlush ||
                    context.reason == rdb::TableFileCreationReason::kRecovery;
@@ -280,25 +292,26 @@ absl::StatusOr<FileShare> TreeBudget::ShareOf(
     if (tree != nullptr) view = tree->ViewFor({*facts.level, facts.is_flush});
   }
   if (view.has_value()) {
-    FollowPlan(context, tree, *view, cost, options, &file_options.budget);
-  } else if (is_fifo || file_options.budget.mode != BudgetMode::kHitsOnly) {
+    FollowPlan(context, tree, *view, cost, options, &of_file.budget);
+  } else if (is_fifo || mode != BudgetMode::kHitsOnly) {
     // The level alone does not say how many keys an SST's run has, nor whether
     // a move will make it part of another one. The average of kHitsOnly may be
     // too small for any filter.
-    file_options.budget.mode = BudgetMode::kFixed;
+    of_file.budget.mode = BudgetMode::kFixed;
   }
-  absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, file_options);
-  if (!budget.ok()) return budget.status();
-  FileShare share = {facts, *std::move(budget)};
-  if (!view.has_value()) return share;
-  // Until compactions have been seen, all SSTs of flushes are taken to be
-  // moved, and no others: RocksDB does not report all of CompactFiles().
-  view->live.moved_share =
-      view->live.moved_share.value_or(facts.is_flush ? 1 : 0);
-  if (!share.budget.SetLive(view->live).ok()) return share;
-  share.facts.level_count = view->level_count;
-  share.facts.run_share = view->run_share;
-  return share;
+  absl::StatusOr<FileBudget> budget = FileBudget::Create(cost, of_file);
+  if (!budget.ok()) return {};
+  if (view.has_value()) {
+    // Until compactions have been seen, all SSTs of flushes are taken to be
+    // moved, and no others: RocksDB does not report all of CompactFiles().
+    view->live.moved_share =
+        view->live.moved_share.value_or(facts.is_flush ? 1 : 0);
+    if (budget->SetLive(view->live).ok()) {
+      facts.level_count = view->level_count;
+      facts.run_share = view->run_share;
+    }
+  }
+  return budget->ForFile(facts);
 }
 
 std::optional<TreePlan> TreeBudget::PlanOf(
@@ -325,11 +338,8 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
   const auto keys = static_cast<double>(view.live.key_count);
   const bool has_keys = keys > 0 && view.estimator.sums().key_count > 0;
   if (cache_bytes == 0 || !has_keys) return;
-  FilterMemory memory = FilterMemory::BitsPerKey(budget->max_bits_per_key);
-  if (options.budget_bytes > 0) {
-    memory = memory.AtMostBytes(options.budget_bytes);
-  }
-  const double most = memory.BitsPerKeyOf(keys);
+  const double most =
+      MemoryOf(budget->max_bits_per_key, options).BitsPerKeyOf(keys);
   const bool waits_for_gets = view.has_statistics && !view.gets.has_value();
   std::unique_lock<std::mutex> lock(mutex_);
   if (plans_.find(tree) == plans_.end()) {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// The share of a column family's budget for the SST that RocksDB is about to
-// write: turns RocksDB's FilterBuildingContext into FileFacts and a FileBudget,
-// for native and composed mode. Where no listener knows the live tree, and
-// under FIFO compaction, all SSTs have the average bits; with kHitsOnly and no
-// listener the level decides.
+// The filter that a column family's budget has for the SST that RocksDB is
+// about to write: turns RocksDB's FilterBuildingContext into FileFacts and a
+// FileBudget, for native and composed mode. Where no listener knows the live
+// tree, and under FIFO compaction, all SSTs have the average bits; with
+// kHitsOnly and no listener the level decides.
 //
-//   auto share = tree_.ShareOf(context, cost, options, file_options);
-//   if (share.ok()) setting = share->budget.ForFile(share->facts);
+//   setting = tree_.SettingFor(context, cost, options, bits_per_key, mode);
 //
 // RocksDB's public API only. Thread-safe.
 
@@ -21,7 +20,6 @@
 #include <optional>
 
 #include "absl/status/status.h"
-#include "absl/status/statusor.h"
 #include "budget/live_tree.h"
 #include "rdb.h"
 #include "rocksdb/filter_policy.h"
@@ -43,11 +41,6 @@ absl::Status ValidateMissingShare(double missing_share);
 // data blocks; 0 if they do not.
 double SharedCacheBytes(const rdb::BlockBasedTableOptions& table);
 
-struct FileShare {
-  FileFacts facts;
-  FileBudget budget;
-};
-
 // The bits that the SSTs of a tree get for its gets.
 struct TreePlan {
   // The tree's keys and the cache when the plan was made; 0: no plan.
@@ -63,12 +56,12 @@ struct TreePlan {
 
 class TreeBudget {
  public:
-  // `file_options` may differ from call to call, `options` may not. Fails only
-  // if they are invalid.
-  absl::StatusOr<FileShare> ShareOf(const rdb::FilterBuildingContext& context,
-                                    const FilterCost& cost,
-                                    const RocksDbBudgetOptions& options,
-                                    FileBudgetOptions file_options);
+  // The arguments behind `context` are the same for all SSTs. No filter, which
+  // is only slow, if they are invalid.
+  FilterSetting SettingFor(const rdb::FilterBuildingContext& context,
+                           const FilterCost& cost,
+                           const RocksDbBudgetOptions& options,
+                           double bits_per_key, BudgetMode mode);
 
   // The last plan for a live tree; nullopt before the first.
   std::optional<TreePlan> PlanOf(

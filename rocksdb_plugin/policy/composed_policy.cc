@@ -6,7 +6,6 @@
 
 #include "budget/budget_option.h"
 #include "release.h"
-#include "rowbloom/filter_cost.h"
 #include "status.h"
 #include "text_option.h"
 
@@ -15,9 +14,7 @@ namespace rowbloom::plugin {
 namespace {
 
 constexpr Named<RocksDbFilter> kFilters[] = {
-    {"bloom", RocksDbFilter::kBloom},
-    {"ribbon", RocksDbFilter::kRibbon},
-    {"hybrid", RocksDbFilter::kHybrid}};
+    {"bloom", RocksDbFilter::kBloom}, {"ribbon", RocksDbFilter::kRibbon}};
 constexpr Named<BudgetMode> kBudgetModes[] = {
     {"balanced", BudgetMode::kBalanced},
     {"hits_only", BudgetMode::kHitsOnly},
@@ -91,41 +88,20 @@ absl::Status ComposedPolicy::CheckTexts(const rdb::ConfigOptions& config,
                           options_, ValidateComposedOptions);
 }
 
-ComposedSetting ComposedPolicy::SettingFor(
+FilterSetting ComposedPolicy::SettingFor(
     const rdb::FilterBuildingContext& context) const {
-  ComposedSetting result;
-  result.filter = options_.filter == RocksDbFilter::kBloom
-                      ? RocksDbFilter::kBloom
-                      : RocksDbFilter::kRibbon;
-  const absl::StatusOr<FileShare> share = tree_.ShareOf(
-      context, CostOf(result.filter), options_,
-      MakeFileBudgetOptions(options_, options_.bits_per_key, options_.budget));
-  // Valid options always have one. An SST without a filter is only slow.
-  if (!share.ok()) return result;
-  result.setting = share->budget.ForFile(share->facts);
-  if (share->facts.is_flush && result.setting.builder_bits > 0 &&
-      options_.filter == RocksDbFilter::kHybrid) {
-    // Keeps the rate, which costs Bloom more, within the limit of a flush.
-    const FilterCost& bloom = CostOf(RocksDbFilter::kBloom);
-    result.filter = RocksDbFilter::kBloom;
-    result.setting = bloom.ForFpr(result.setting.fpr);
-    const double most = share->budget.MaxBitsPerKey(/*is_flush=*/true);
-    if (result.setting.bits_per_key > most) {
-      result.setting = bloom.ForBits(most);
-    }
-  }
-  return result;
+  return tree_.SettingFor(context, CostOf(options_.filter), options_,
+                          options_.bits_per_key, options_.budget);
 }
 
-const rdb::FilterPolicy* ComposedPolicy::BuiltInFor(
-    const ComposedSetting& setting) const {
-  const long hundredths = std::lround(100 * setting.setting.builder_bits);
+const rdb::FilterPolicy* ComposedPolicy::BuiltInFor(double bits_per_key) const {
+  const long hundredths = std::lround(100 * bits_per_key);
   const double bits = static_cast<double>(hundredths) / 100;
   const std::lock_guard<std::mutex> lock(mutex_);
-  BuiltIn& built_in = built_ins_[{setting.filter, hundredths}];
+  BuiltIn& built_in = built_ins_[hundredths];
   if (built_in == nullptr) {
     constexpr int kRibbonAtEachLevel = -1;
-    built_in.reset(setting.filter == RocksDbFilter::kBloom
+    built_in.reset(options_.filter == RocksDbFilter::kBloom
                        ? rdb::NewBloomFilterPolicy(bits)
                        : rdb::NewRibbonFilterPolicy(bits, kRibbonAtEachLevel));
   }
@@ -134,9 +110,8 @@ const rdb::FilterPolicy* ComposedPolicy::BuiltInFor(
 
 rdb::FilterBitsBuilder* ComposedPolicy::GetBuilderWithContext(
     const rdb::FilterBuildingContext& context) const noexcept {
-  const ComposedSetting setting = SettingFor(context);
-  if (setting.setting.builder_bits == 0) return nullptr;
-  return BuiltInFor(setting)->GetBuilderWithContext(context);
+  const double bits = SettingFor(context).builder_bits;
+  return bits == 0 ? nullptr : BuiltInFor(bits)->GetBuilderWithContext(context);
 }
 
 rdb::FilterBitsReader* ComposedPolicy::GetFilterBitsReader(

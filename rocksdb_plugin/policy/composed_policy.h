@@ -18,7 +18,6 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
-#include <utility>
 
 #include "absl/status/status.h"
 #include "absl/status/statusor.h"
@@ -27,17 +26,12 @@
 #include "rdb.h"
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_budget.h"
+#include "rowbloom/filter_cost.h"
 #include "rowbloom/rocksdb_composed.h"
 
 namespace rowbloom::plugin {
 
 absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options);
-
-// The bits of one SST's filter and its kind.
-struct ComposedSetting {
-  RocksDbFilter filter = RocksDbFilter::kBloom;  // Or kRibbon.
-  FilterSetting setting;                         // 0 builder_bits: no filter.
-};
 
 class ComposedPolicy final : public TextPolicy {
  public:
@@ -62,7 +56,8 @@ class ComposedPolicy final : public TextPolicy {
   rdb::FilterBitsReader* GetFilterBitsReader(
       const rdb::Slice& contents) const noexcept override;
 
-  ComposedSetting SettingFor(const rdb::FilterBuildingContext& context) const;
+  // 0 builder_bits: no filter.
+  FilterSetting SettingFor(const rdb::FilterBuildingContext& context) const;
   std::optional<TreePlan> PlanOf(
       const std::shared_ptr<const LiveTree>& tree) const {
     return tree_.PlanOf(tree);
@@ -73,16 +68,16 @@ class ComposedPolicy final : public TextPolicy {
 
   absl::Status CheckTexts(const rdb::ConfigOptions& config,
                           const Texts& texts) const override;
-  const rdb::FilterPolicy* BuiltInFor(const ComposedSetting& setting) const;
+  const rdb::FilterPolicy* BuiltInFor(double bits_per_key) const;
 
   RocksDbComposedOptions options_;  // Registered with Configurable.
   const BuiltIn any_;               // Reads what any of them has built.
 
   mutable TreeBudget tree_;
   mutable std::mutex mutex_;
-  // The key is the filter and hundredths of bits, so there are some thousands
-  // at most. Builders point into the policies, so they stay.
-  mutable std::map<std::pair<RocksDbFilter, long>, BuiltIn> built_ins_;
+  // The key is hundredths of bits, so there are some thousands at most.
+  // Builders point into the policies, so they stay.
+  mutable std::map<long, BuiltIn> built_ins_;
 };
 
 }  // namespace rowbloom::plugin

@@ -141,21 +141,17 @@ absl::Status NativePolicy::CheckTexts(const rdb::ConfigOptions& config,
 
 FilterSetting NativePolicy::SettingFor(
     const rdb::FilterBuildingContext& context) const {
-  // Valid options have a cost and a share. An SST without a filter is only
-  // slow. Builders take the bits of a setting for all bytes of a filter, so the
-  // cost is that of a large one.
+  // Valid options have a cost. Builders take the bits of a setting for all
+  // bytes of a filter, so the cost is that of a large one.
   std::call_once(cost_once_, [this] {
     absl::StatusOr<FilterCost> cost =
         FilterCost::OfFamily(options_.filter_spec.family());
     if (cost.ok()) cost_ = *std::move(cost);
   });
   if (!cost_.has_value()) return {};
-  const absl::StatusOr<FileShare> share = tree_.ShareOf(
-      context, *cost_, options_,
-      MakeFileBudgetOptions(
-          options_, BudgetBitsPerKey(options_),
-          options_.effective_budget().value_or(BudgetMode::kFixed)));
-  return share.ok() ? share->budget.ForFile(share->facts) : FilterSetting();
+  return tree_.SettingFor(
+      context, *cost_, options_, BudgetBitsPerKey(options_),
+      options_.effective_budget().value_or(BudgetMode::kFixed));
 }
 
 rdb::FilterBitsBuilder* NativePolicy::GetBuilderWithContext(

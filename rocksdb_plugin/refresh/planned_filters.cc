@@ -133,20 +133,9 @@ class Planner {
     if (!std::exchange(has_learned_, true)) teller_.LearnFilters(tree_.files);
     const FilterSetting setting = native != nullptr
                                       ? native->SettingFor(context)
-                                      : SettingOf(*composed, context);
+                                      : composed->SettingFor(context);
     teller_.End(job, rdb::Status::Aborted(), {});
     return setting;
-  }
-
-  // In level 0 hybrid filters are Bloom from flushes, of the same rate as the
-  // Ribbon that a compaction would write.
-  static FilterSetting SettingOf(const ComposedPolicy& policy,
-                                 const rdb::FilterBuildingContext& context) {
-    const FilterSetting setting = policy.SettingFor(context).setting;
-    return context.level_at_creation > 0 || setting.bits_per_key == 0 ||
-                   policy.options().filter != RocksDbFilter::kHybrid
-               ? setting
-               : FilterCost::OfRocksDbBloom().ForFpr(setting.fpr);
   }
 
   const TreeToPlan& tree_;

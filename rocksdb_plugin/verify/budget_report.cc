@@ -173,8 +173,7 @@ absl::StatusOr<Asked> AskedBy(const rdb::FilterPolicy* policy) {
   if (const auto* composed = policy->CheckedCast<ComposedPolicy>()) {
     return Asked{
         composed->options().filter == RocksDbFilter::kBloom ? kBloom : kRibbon,
-        composed->options().bits_per_key, MissingShare(composed->options()),
-        composed->options().filter == RocksDbFilter::kHybrid ? 1 : 0};
+        composed->options().bits_per_key, MissingShare(composed->options())};
   }
   const std::string_view name = policy->Name();
   for (const auto& [prefix, filter] :
@@ -210,9 +209,9 @@ std::optional<RocksDbBitsPlan> PlanOf(
     plan = composed->PlanOf(tree);
   }
   if (!plan.has_value()) return std::nullopt;
-  return RocksDbBitsPlan{plan->bits_per_key,  plan->mode == BudgetMode::kFixed,
-                         plan->reads,         plan->gets.has_value(),
-                         plan->missing_share, plan->popularity};
+  return RocksDbBitsPlan{plan->bits_per_key, plan->reads,
+                         plan->gets.has_value(), plan->missing_share,
+                         plan->popularity};
 }
 
 double BitsPerKey(uint64_t bytes, uint64_t keys) {

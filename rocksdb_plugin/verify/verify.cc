@@ -304,10 +304,8 @@ std::string WhyOtherComposed(const RocksDbExpectedFilter& expected,
                              const RocksDbFilterFile& file) {
   if (file.filter_key_count < kFewestKeysToJudge * file.filter_count) return "";
   // In some cases Ribbon falls back to Bloom.
-  const RocksDbFilter filter = expected.composed->filter;
-  const char* other = filter == RocksDbFilter::kBloom    ? "rocksdb_ribbon"
-                      : filter == RocksDbFilter::kRibbon ? "rocksdb_bloom"
-                                                         : "";
+  const bool is_bloom = expected.composed->filter == RocksDbFilter::kBloom;
+  const char* other = is_bloom ? "rocksdb_ribbon" : "rocksdb_bloom";
   if (file.family == other) return absl::StrCat("built as ", file.family);
   return WhyOtherBits(*BudgetRange(expected), file);
 }

@@ -95,7 +95,6 @@ struct RocksDbBudgetLevel {
 // gets that they are planned for.
 struct RocksDbBitsPlan {
   double bits_per_key = 0;
-  bool is_same_in_all_runs = false;
   double reads_per_get = 0;    // Data and filter blocks, as expected.
   bool has_counts = false;     // False: gets are assumed, not counted.
   double missing_share = 0.5;  // A get that a memtable answers does not count.

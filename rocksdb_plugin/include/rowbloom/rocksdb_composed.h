@@ -41,9 +41,6 @@ enum class RocksDbFilter : uint8_t {
   // 30% smaller at the same rate; slower to build, and with more memory during
   // the build.
   kRibbon,
-  // Ribbon, but Bloom in SSTs of flushes: the fastest flushes. Both have the
-  // same limits in bits, so most wasted reads are then in level 0.
-  kHybrid,
 };
 
 struct RocksDbComposedOptions : RocksDbBudgetOptions {

@@ -17,7 +17,7 @@ namespace {
 
 using Policy = std::shared_ptr<const rdb::FilterPolicy>;
 
-Policy Composed(RocksDbFilter filter = RocksDbFilter::kHybrid) {
+Policy Composed(RocksDbFilter filter = RocksDbFilter::kRibbon) {
   RocksDbComposedOptions options;
   options.filter = filter;
   return NewRocksDbComposedPolicy(options);
@@ -68,8 +68,6 @@ TEST(DbComposed, StockRocksDbReadsItsFilters) {
     WriteThenReadWith(Composed(RocksDbFilter::kBloom), StockBloom(),
                       partitioned);
     WriteThenReadWith(Composed(RocksDbFilter::kRibbon), StockBloom(),
-                      partitioned);
-    WriteThenReadWith(Composed(RocksDbFilter::kHybrid), StockBloom(),
                       partitioned);
   }
 }

@@ -499,8 +499,7 @@ TEST(DbVerify, BitsThatTheBudgetCannotHaveGivenAreOther) {
 
 TEST(DbVerify, WhateverComposedModeGivesIsExpected) {
   for (const RocksDbFilter filter :
-       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
-        RocksDbFilter::kHybrid}) {
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon}) {
     for (const BudgetMode mode :
          {BudgetMode::kBalanced, BudgetMode::kHitsOnly, BudgetMode::kFixed}) {
       for (const double bits : {2.0, 10.0, 20.0}) {

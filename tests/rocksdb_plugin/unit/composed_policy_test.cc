@@ -16,12 +16,11 @@ namespace rowbloom::testing {
 namespace {
 
 using plugin::ComposedPolicy;
-using plugin::ComposedSetting;
 using ::testing::HasSubstr;
 using Context = BuildingContext;
 
 double BitsOf(const ComposedPolicy& policy, const Context& context) {
-  return policy.SettingFor(context.get()).setting.bits_per_key;
+  return policy.SettingFor(context.get()).bits_per_key;
 }
 
 double BitsOf(const RocksDbComposedOptions& options, const Context& context) {
@@ -64,29 +63,10 @@ TEST(ComposedPolicy, NewerRunsGetMoreBits) {
   }
 }
 
-TEST(ComposedPolicy, HybridKeepsTheLimitOfAFlush) {
-  const ReportedTree tree = TreeWith(10);
-  RocksDbComposedOptions options;
-  options.filter = RocksDbFilter::kHybrid;
-  EXPECT_LE(BitsOf(options, tree.In(Context::Flush())),
-            options.bits_per_key + FileBudget::kMaxExtraBits + 0.01);
-}
-
-TEST(ComposedPolicy, HybridIsBloomInFlushesAndRibbonElsewhere) {
-  RocksDbComposedOptions options;
-  options.filter = RocksDbFilter::kHybrid;
-  const ComposedPolicy policy(options);
-  EXPECT_EQ(policy.SettingFor(Context::Flush().get()).filter,
-            RocksDbFilter::kBloom);
-  EXPECT_EQ(policy.SettingFor(Context::Compaction(5).get()).filter,
-            RocksDbFilter::kRibbon);
-}
-
 TEST(ComposedPolicy, FiltersTakeWhatTheBudgetGivesThem) {
   const ReportedTree tree = TreeWith(10);
   for (const RocksDbFilter filter :
-       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
-        RocksDbFilter::kHybrid}) {
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon}) {
     RocksDbComposedOptions options;
     options.filter = filter;
     const ComposedPolicy policy(options);
@@ -95,14 +75,13 @@ TEST(ComposedPolicy, FiltersTakeWhatTheBudgetGivesThem) {
          {tree.In(Context::Flush()), tree.In(Context::Compaction(2)),
           tree.In(Context::Bottommost(3)), Context::Flush(),
           tree.In(Context::Bottommost(3))}) {
-      const ComposedSetting expected = policy.SettingFor(context.get());
+      const FilterSetting expected = policy.SettingFor(context.get());
       const Built built = Build(policy, context, kKeys);
-      EXPECT_NEAR(built.bits_per_key, expected.setting.bits_per_key,
-                  0.02 * expected.setting.bits_per_key);
-      EXPECT_EQ(MarkerOf(built),
-                expected.filter == RocksDbFilter::kBloom ? -1 : -2);
+      EXPECT_NEAR(built.bits_per_key, expected.bits_per_key,
+                  0.02 * expected.bits_per_key);
+      EXPECT_EQ(MarkerOf(built), filter == RocksDbFilter::kBloom ? -1 : -2);
       // Twice the expected rate is some 15 standard deviations away at 1%.
-      EXPECT_GT(built.denied, kKeys * (1 - 2 * expected.setting.fpr) - 20);
+      EXPECT_GT(built.denied, kKeys * (1 - 2 * expected.fpr) - 20);
     }
   }
 }
@@ -122,8 +101,7 @@ TEST(ComposedPolicy, HitsOnlyWritesNoFilterAtTheBottom) {
 TEST(ComposedPolicy, FixedIsTheSameEverywhere) {
   RocksDbComposedOptions options;
   for (const RocksDbFilter filter :
-       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon,
-        RocksDbFilter::kHybrid}) {
+       {RocksDbFilter::kBloom, RocksDbFilter::kRibbon}) {
     options.filter = filter;
     for (const BudgetMode mode : {BudgetMode::kFixed, BudgetMode::kBalanced}) {
       options.budget = mode;
@@ -182,7 +160,7 @@ TEST(ComposedPolicy, WrongTextSaysWhatIsAllowed) {
       {id + "bits_per_key=25}", "at most 24"},
       {id + "missing_share=0}", "hits_only"},
       {id + "budget_bytes=-1}", "not a number of bytes"},
-      {id + "filter=xor}", "allowed: bloom, ribbon, hybrid"},
+      {id + "filter=xor}", "allowed: bloom, ribbon"},
       {id + "budget=best}", "allowed: balanced, hits_only, fixed"},
   });
 }

@@ -21,22 +21,23 @@ using testing::ReportedTree;
 
 constexpr double kBits = 10;
 
-FileBudgetOptions Balanced() {
-  FileBudgetOptions options;
-  options.budget.memory = FilterMemory::BitsPerKey(kBits);
-  return options;
-}
-
-class TreeBudgetTest : public ::testing::Test {
- protected:
-  TreeBudget budget_;
-};
-
 const FilterCost& Compact() {
   static const auto* const cost =
       new FilterCost(*FilterCost::OfFamily("compact"));
   return *cost;
 }
+
+class TreeBudgetTest : public ::testing::Test {
+ protected:
+  double BitsOf(const BuildingContext& context,
+                const FilterCost& cost = Compact()) {
+    return budget_
+        .SettingFor(context.get(), cost, {}, kBits, BudgetMode::kBalanced)
+        .bits_per_key;
+  }
+
+  TreeBudget budget_;
+};
 
 // The level of an SST alone does not hold a budget: where SSTs are moved, or
 // levels are not full, most filters would have the bits of a small run.
@@ -45,21 +46,16 @@ TEST_F(TreeBudgetTest, WithoutAListenerAllSstsHaveTheAverage) {
        {BuildingContext::Flush(), BuildingContext::Compaction(1),
         BuildingContext::Compaction(5), BuildingContext::Bottommost(6),
         BuildingContext::Unknown(), BuildingContext::SstFileWriter()}) {
-    const auto share =
-        budget_.ShareOf(context.get(), Compact(), {}, Balanced());
-    ASSERT_TRUE(share.ok()) << share.status();
-    EXPECT_NEAR(share->budget.ForFile(share->facts).bits_per_key, kBits, 0.01);
+    EXPECT_NEAR(BitsOf(context), kBits, 0.01);
   }
 }
 
 // As in the first flush of a new database. No filter has so few bits.
 TEST_F(TreeBudgetTest, HitsOnlyFiltersFlushesBeforeTheTreeIsKnown) {
-  FileBudgetOptions options;
-  options.budget.memory = FilterMemory::BitsPerKey(0.6);
-  options.budget.mode = BudgetMode::kHitsOnly;
   const auto bits = [&](const BuildingContext& context) {
-    const auto share = budget_.ShareOf(context.get(), Compact(), {}, options);
-    return share->budget.ForFile(share->facts).bits_per_key;
+    return budget_
+        .SettingFor(context.get(), Compact(), {}, 0.6, BudgetMode::kHitsOnly)
+        .bits_per_key;
   };
   EXPECT_GT(bits(BuildingContext::Flush()), 5);
   EXPECT_EQ(bits(BuildingContext::Bottommost(6)), 0);
@@ -69,9 +65,7 @@ TEST_F(TreeBudgetTest, HitsOnlyFiltersFlushesBeforeTheTreeIsKnown) {
 TEST_F(TreeBudgetTest, SstsOutsideOfTheTreeHaveTheAverage) {
   const ReportedTree tree({{1000000}, {10000000}, {100000000}});
   const auto bits = [&](const BuildingContext& context) {
-    const auto share =
-        budget_.ShareOf(tree.In(context).get(), Compact(), {}, Balanced());
-    return share->budget.ForFile(share->facts).bits_per_key;
+    return BitsOf(tree.In(context));
   };
   const BuildingContext bottom = BuildingContext::Bottommost(3);
   EXPECT_LT(bits(bottom), kBits - 0.2);
@@ -86,9 +80,7 @@ TEST_F(TreeBudgetTest, NewerRunsGetMoreBits) {
         *FilterCost::OfFamily("fast")}) {
     const ReportedTree tree({{1000000}, {10000000}, {100000000}});
     const auto bits = [&](const BuildingContext& context) {
-      const auto share =
-          budget_.ShareOf(tree.In(context).get(), cost, {}, Balanced());
-      return share->budget.ForFile(share->facts).bits_per_key;
+      return BitsOf(tree.In(context), cost);
     };
     const double bottom = bits(BuildingContext::Bottommost(3));
     EXPECT_LT(bottom, kBits) << cost.name();
@@ -157,12 +149,9 @@ class AutoBitsTest : public ::testing::Test {
     counts.seeks = count(others.seeks);
     counts.scanned_bytes = count(others.scanned_bytes);
     tree->ObserveGets(counts);
-    EXPECT_TRUE(
-        budget_
-            .ShareOf(
-                tree->In(BuildingContext::Compaction(3).With(&table_)).get(),
-                Compact(), of_tree_, Balanced())
-            .ok());
+    budget_.SettingFor(
+        tree->In(BuildingContext::Compaction(3).With(&table_)).get(), Compact(),
+        of_tree_, kBits, BudgetMode::kBalanced);
     return budget_.PlanOf(tree->get()).value_or(TreePlan());
   }
 
