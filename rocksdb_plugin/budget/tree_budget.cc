@@ -236,8 +236,10 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
 }  // namespace
 
 double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
+  // Without cache_index_and_filter_blocks only the top-level indexes are in the
+  // table readers.
   if (table.block_cache == nullptr || table.no_block_cache ||
-      !table.cache_index_and_filter_blocks || !table.partition_filters ||
+      !table.partition_filters ||
       table.metadata_cache_options.partition_pinning ==
           rdb::PinningTier::kAll) {
     return 0;

@@ -229,6 +229,7 @@ TEST_P(DbAutoBits, ScansAreNotTakenForAnotherDatabase) {
 // Filters in the table readers take no room from the data.
 TEST_P(DbAutoBits, AreTheBudgetsWhereFiltersDoNotShareTheCache) {
   db_.table_options.cache_index_and_filter_blocks = false;
+  db_.table_options.partition_filters = false;
   Open();
   db_.Fill();
   db_.Live(0);

@@ -162,6 +162,17 @@ class AutoBitsTest : public ::testing::Test {
   GetCostOptions gets_;
 };
 
+// RocksDB keeps partitions in the cache without that option, too.
+TEST_F(AutoBitsTest, PlanForPartitionsInTheCache) {
+  table_.cache_index_and_filter_blocks = false;
+  EXPECT_GT(PlanOf({}).bits_per_key, 0);
+  table_.metadata_cache_options.partition_pinning = rdb::PinningTier::kAll;
+  EXPECT_EQ(PlanOf({}).bits_per_key, 0);
+  table_.metadata_cache_options.partition_pinning = rdb::PinningTier::kFallback;
+  table_.partition_filters = false;
+  EXPECT_EQ(PlanOf({}).bits_per_key, 0);
+}
+
 TEST_F(AutoBitsTest, FindThatAllKeysAreAlike) {
   const TreePlan plan = PlanOf({});
   EXPECT_EQ(plan.popularity.zipf_exponent, 0);
