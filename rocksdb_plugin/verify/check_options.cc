@@ -279,12 +279,54 @@ Status CheckTraps(const ColumnFamilyOptions& options,
   return CheckPair(policy->options(), *extractor);
 }
 
+struct Budget {
+  const RocksDbBudgetOptions* options = nullptr;
+  BudgetMode mode = BudgetMode::kFixed;
+};
+
+// nullopt unless the policy is ours and has a budget.
+std::optional<Budget> BudgetOf(const BlockBasedTableOptions* table_options) {
+  if (const auto* native = PolicyOf<NativePolicy>(table_options)) {
+    const std::optional<BudgetMode> mode = native->options().effective_budget();
+    if (!mode.has_value()) return std::nullopt;
+    return Budget{&native->options(), *mode};
+  }
+  if (const auto* composed = PolicyOf<ComposedPolicy>(table_options)) {
+    return Budget{&composed->options(), composed->options().budget};
+  }
+  return std::nullopt;
+}
+
 // nullptr if none is set.
 const char* OptionThatNeedsListener(const RocksDbBudgetOptions& budget,
                                     BudgetMode mode) {
   if (budget.auto_bits) return "auto_bits";
   if (budget.budget_bytes > 0) return "budget_bytes";
   return mode == BudgetMode::kHitsOnly ? "budget=hits_only" : nullptr;
+}
+
+// Empty unless a budget cannot be spent.
+std::string WarnOfBudget(const ColumnFamilyOptions& options,
+                         const BlockBasedTableOptions* table_options) {
+  const std::optional<Budget> budget = BudgetOf(table_options);
+  if (!budget.has_value()) return "";
+  const char* const name = table_options->filter_policy->Name();
+  constexpr uint64_t kFewBytes = 1024;
+  if (budget->options->budget_bytes > 0 &&
+      budget->options->budget_bytes < kFewBytes) {
+    return absl::StrCat("filter_policy ", name, " with budget_bytes ",
+                        budget->options->budget_bytes,
+                        ": it is in bytes, and too small for most filters");
+  }
+  if (options.optimize_filters_for_hits &&
+      budget->mode != BudgetMode::kHitsOnly) {
+    return absl::StrCat(
+        "optimize_filters_for_hits with filter_policy ", name,
+        ": RocksDB writes no filter at the last level, whatever bits the "
+        "budget has for it; set optimize_filters_for_hits=false, and if gets "
+        "never miss, budget=hits_only");
+  }
+  return "";
 }
 
 // Whole keys are not scanned.
@@ -348,7 +390,8 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
   if (warnings != nullptr) {
     for (const std::string& warning :
          {WarnOfComparator(options, table_options),
-          WarnOfNoExtractor(options, table_options)}) {
+          WarnOfNoExtractor(options, table_options),
+          WarnOfBudget(options, table_options)}) {
       if (!warning.empty()) warnings->push_back(warning);
     }
   }
@@ -368,18 +411,9 @@ Status CheckRocksDbOptions(const rdb::Options& options,
       options.table_factory == nullptr
           ? nullptr
           : options.table_factory->GetOptions<BlockBasedTableOptions>();
-  const RocksDbBudgetOptions* budget = nullptr;
-  BudgetMode mode = BudgetMode::kFixed;
-  if (const auto* native = PolicyOf<NativePolicy>(table_options)) {
-    if (native->options().effective_budget().has_value()) {
-      budget = &native->options();
-      mode = *native->options().effective_budget();
-    }
-  } else if (const auto* composed = PolicyOf<ComposedPolicy>(table_options)) {
-    budget = &composed->options();
-    mode = composed->options().budget;
-  }
-  if (budget == nullptr) return status;
+  const std::optional<Budget> of_policy = BudgetOf(table_options);
+  if (!of_policy.has_value()) return status;
+  const auto& [budget, mode] = *of_policy;
   const std::string name =
       absl::StrCat("filter_policy ", table_options->filter_policy->Name());
   const bool has_listener = std::any_of(

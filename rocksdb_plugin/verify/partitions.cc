@@ -3,6 +3,7 @@
 #include "verify/partitions.h"
 
 #include "absl/strings/str_cat.h"
+#include "rocksdb/cache.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
 
@@ -31,6 +32,19 @@ std::vector<std::string> WarnOfPartitions(
   std::vector<std::string> warnings;
   // RocksDB turns partition_filters off without a two-level index.
   if (!table.partition_filters || table.filter_policy == nullptr) return {};
+  const bool are_pinned =
+      table.metadata_cache_options.partition_pinning == rdb::PinningTier::kAll;
+  const bool has_empty_cache =
+      table.block_cache != nullptr && table.block_cache->GetCapacity() == 0;
+  if (table.no_block_cache || (has_empty_cache && !are_pinned)) {
+    warnings.push_back(absl::StrCat(
+        "partition_filters with ",
+        table.no_block_cache ? "no_block_cache" : "a block_cache of 0 bytes",
+        ": each lookup reads its filter partition from the file, which costs "
+        "as much as the data block that it may save; set a block_cache, or "
+        "partition_filters=false"));
+    return warnings;
+  }
   if (table.cache_index_and_filter_blocks && !PinsTopLevelIndex(table)) {
     warnings.push_back(
         "partition_filters with a top-level index that is not pinned: each "
@@ -38,11 +52,7 @@ std::vector<std::string> WarnOfPartitions(
         "it; set metadata_cache_options.top_level_index_pinning=kAll, which "
         "takes some 30 bytes for each partition");
   }
-  if (options.prefix_extractor == nullptr ||
-      table.metadata_cache_options.partition_pinning ==
-          rdb::PinningTier::kAll) {
-    return warnings;
-  }
+  if (options.prefix_extractor == nullptr || are_pinned) return warnings;
   // The ReadOptions of a scan are those of the filters that it reads.
   constexpr int kFilterReadsHaveOptions = 800;
   if (release >= kFilterReadsHaveOptions) {

@@ -433,6 +433,46 @@ std::string PassingWarning(absl::Span<const RocksDbFilterFile> files) {
   return out;
 }
 
+// True if the options ask for filters where they pay: a budget that is not for
+// gets that never miss. `auto` may know that none pay.
+bool WantsFilters(const RocksDbExpectedFilter& expected) {
+  const auto wants = [&](const RocksDbBudgetOptions& budget, BudgetMode mode) {
+    return mode != BudgetMode::kHitsOnly &&
+           (!budget.auto_bits || budget.budget_bytes > 0 ||
+            expected.none_at_bottom);
+  };
+  if (expected.composed.has_value()) {
+    return wants(*expected.composed, expected.composed->budget);
+  }
+  if (!expected.rowbloom.has_value()) return false;
+  const std::optional<BudgetMode> mode = expected.rowbloom->effective_budget();
+  return mode.has_value() && wants(*expected.rowbloom, *mode);
+}
+
+// A warning if most keys are in no filter, though the options want some, or
+// empty.
+std::string WarnOfNoFilters(const RocksDbFilterReport& report) {
+  if (!WantsFilters(report.expected)) return "";
+  uint64_t entries = 0;
+  uint64_t unfiltered = 0;
+  uint64_t count = 0;
+  std::string note;
+  for (const RocksDbFilterFile& file : report.files) {
+    entries += file.entry_count;
+    if (file.state == RocksDbFilterState::kExpected && LacksFilter(file)) {
+      ++count;
+      unfiltered += file.entry_count;
+      note = file.note;
+    }
+  }
+  if (2 * unfiltered <= entries) return "";
+  return absl::StrCat(count, count == 1 ? " file" : " files", " with ",
+                      unfiltered, " of ", entries,
+                      " entries without a filter, so that gets of absent keys "
+                      "read a block of each: ",
+                      note);
+}
+
 // A warning if lookups must read whole filters repeatedly, or empty.
 std::string WarnOfEviction(const RocksDbFilterReport& report) {
   const RocksDbFilterReport::WholeFilters whole =
@@ -660,6 +700,8 @@ std::vector<std::string> RocksDbFilterReport::warnings() const {
         " without a filter, as none is asked for: ", kNoPolicyWarning));
   }
   warn(State::kNone, " without a filter (compacting them builds one)");
+  std::string unasked = WarnOfNoFilters(*this);
+  if (!unasked.empty()) warnings.push_back(std::move(unasked));
   warn(State::kOtherOptions,
        " built under other options (compacting them rebuilds it)");
   std::string passing = PassingWarning(files);

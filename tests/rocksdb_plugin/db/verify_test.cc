@@ -477,6 +477,47 @@ TEST(DbVerify, WhateverABudgetGivesIsExpected) {
   }
 }
 
+TEST(DbVerify, ABudgetThatIsTooSmallForFiltersIsWarnedOf) {
+  for (const double bits_per_key : {0.5, 10.0}) {
+    TestDb db;
+    db.set_up.filter.filter_spec = FilterSpec::BitsPerKey("compact", 10);
+    db.set_up.filter.budget = BudgetMode::kBalanced;
+    db.set_up.filter.budget_bits_per_key = bits_per_key;
+    FillThreeRuns(&db);
+    db.Compact();
+    const RocksDbFilterReport report = Verify(db);
+    EXPECT_EQ(report.CountOf(State::kExpected), 1);
+    if (bits_per_key == 0.5) {
+      EXPECT_THAT(report.warnings(),
+                  ElementsAre(HasSubstr("gets of absent keys read a block of "
+                                        "each: no filter by the budget")));
+    } else {
+      EXPECT_THAT(report.warnings(), IsEmpty());
+    }
+  }
+}
+
+TEST(DbVerify, WarnsIfRocksDbAsksAutoForNoFilterAtTheLastLevel) {
+  for (const bool is_auto : {false, true}) {
+    TestDb db;
+    db.set_up.filter.auto_bits = is_auto;
+    db.set_up.extractor = false;
+    rdb::Options options = db.MakeOptions();
+    options.optimize_filters_for_hits = true;
+    db.Open(options);
+    db.Fill(5000);
+    db.Compact();
+    const RocksDbFilterReport report = Verify(db);
+    EXPECT_EQ(report.CountOf(State::kExpected), 1);
+    if (is_auto) {
+      EXPECT_THAT(report.warnings(),
+                  ElementsAre(HasSubstr("each: optimize_filters_for_hits")));
+    } else {
+      EXPECT_THAT(report.warnings(), IsEmpty());
+    }
+  }
+}
+
 TEST(DbVerify, AutoBitsAreByABudget) {
   TestDb db;
   db.set_up.filter.auto_bits = true;

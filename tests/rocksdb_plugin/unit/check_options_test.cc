@@ -464,6 +464,43 @@ TEST(CheckOptions, WarnsOfPartitionsByRelease) {
   EXPECT_THAT(warnings(905), ElementsAre(unkept));
 }
 
+TEST(CheckOptions, WarnsOfPartitionsThatNoCacheKeeps) {
+  Case c = Partitions();
+  c.table.block_cache = rdb::NewLRUCache(0);
+  EXPECT_THAT(c.Warnings(),
+              ElementsAre(AllOf(HasSubstr("a block_cache of 0 bytes: each"),
+                                HasSubstr("partition_filters=false"))));
+  c.table.no_block_cache = true;
+  c.table.block_cache = nullptr;
+  c.table.metadata_cache_options.partition_pinning = rdb::PinningTier::kAll;
+  EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("no_block_cache: each")));
+  c.table.partition_filters = false;
+  EXPECT_THAT(c.Warnings(), IsEmpty());
+}
+
+TEST(CheckOptions, WarnsOfABudgetThatCannotBeSpent) {
+  Case c;
+  RocksDbOptions filter;
+  filter.auto_bits = true;
+  c.options.prefix_extractor = nullptr;
+  c.table.filter_policy = NewRocksDbFilterPolicy(filter);
+  EXPECT_THAT(c.Warnings(), IsEmpty());
+  c.options.optimize_filters_for_hits = true;
+  EXPECT_THAT(c.Warnings(),
+              ElementsAre(HasSubstr("optimize_filters_for_hits=false")));
+  filter.budget_bytes = 10;  // MB, he thought.
+  c.table.filter_policy = NewRocksDbFilterPolicy(filter);
+  EXPECT_THAT(c.Warnings(), ElementsAre(HasSubstr("budget_bytes 10: it is in "
+                                                  "bytes")));
+  RocksDbComposedOptions composed;
+  c.table.filter_policy = NewRocksDbComposedPolicy(composed);
+  EXPECT_THAT(c.Warnings(),
+              ElementsAre(HasSubstr("optimize_filters_for_hits=false")));
+  composed.budget = BudgetMode::kHitsOnly;
+  c.table.filter_policy = NewRocksDbComposedPolicy(composed);
+  EXPECT_THAT(c.Warnings(), IsEmpty());
+}
+
 TEST(CheckOptions, WarnsOfATopLevelIndexThatNobodyPins) {
   Case c = Partitions();
   c.options.prefix_extractor.reset();
@@ -569,7 +606,7 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
                    HasSubstr(" without a listener"));
   }
   EXPECT_TRUE(
-      check("{id=rowbloom;budget_bytes=1000}", true, false, &warnings).ok());
+      check("{id=rowbloom;budget_bytes=10000}", true, false, &warnings).ok());
   EXPECT_THAT(warnings, IsEmpty());
   for (const char* policy :
        {"{id=rowbloom;budget=balanced}", "{id=rowbloom;missing_share=0.9}",
@@ -601,8 +638,9 @@ TEST(CheckOptions, UnderFifoCompactionNothingFollowsTheTree) {
     return CheckRocksDbOptions(options, warnings);
   };
   std::vector<std::string> warnings;
-  for (const char* policy : {"rowbloom:auto", "{id=rowbloom;budget_bytes=1000}",
-                             "{id=rowbloom.Composed;budget=hits_only}"}) {
+  for (const char* policy :
+       {"rowbloom:auto", "{id=rowbloom;budget_bytes=10000}",
+        "{id=rowbloom.Composed;budget=hits_only}"}) {
     EXPECT_REFUSED(check(policy, &warnings),
                    HasSubstr("under FIFO compaction"));
   }
