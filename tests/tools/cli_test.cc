@@ -62,6 +62,19 @@ class CliTest : public ToolTest {
     }
     return files;
   }
+
+  // In the latest OPTIONS file of a database.
+  static void ReplaceInOptions(const std::string& database,
+                               const std::string& from, const std::string& to) {
+    std::string options;
+    for (const auto& [path, bytes] : Listing(database)) {
+      if (path.find("/OPTIONS-") != std::string::npos) options = path;
+    }
+    std::string text = ReadFile(options);
+    const size_t at = text.find(from);
+    ASSERT_NE(at, std::string::npos) << from;
+    WriteFile(options, text.replace(at, from.size(), to));
+  }
   // Writes a database of 50,000 keys, or rewrites its SSTs with these options.
   static void MakeTree(const std::string& name, const std::string& kind,
                        const std::string& table_options,
@@ -859,15 +872,8 @@ TEST_F(CliTest, RefreshNamesWhatItCannotDo) {
   EXPECT_THAT(Run("refresh locked --dry_run"), Exits(0));
   close(lock);
 
-  std::string options;
-  for (const auto& [path, bytes] : Listing("locked")) {
-    if (path.find("/OPTIONS-") != std::string::npos) options = path;
-  }
-  std::string text = ReadFile(options);
-  const std::string none = "merge_operator=nullptr";
-  ASSERT_NE(text.find(none), std::string::npos);
-  text.replace(text.find(none), none.size(), "merge_operator={id=acme.Merge;}");
-  WriteFile(options, text);
+  ReplaceInOptions("locked", "merge_operator=nullptr",
+                   "merge_operator={id=acme.Merge;}");
   EXPECT_THAT(Run("refresh locked"),
               Exits(3, _,
                     AllOf(HasSubstr("acme.Merge"),
@@ -976,6 +982,16 @@ TEST_F(CliTest, AdviceNamesTheModeOfItsPlan) {
               document["runs"][1]["best_bits"].get<double>(), kRounding);
   EXPECT_THAT(document["option"].get<std::string>(),
               HasSubstr(";budget=fixed;"));
+}
+
+// RocksDB would write no filter where most keys are.
+TEST_F(CliTest, AdviceNamesTheOptionThatLeavesFiltersOut) {
+  std::filesystem::copy(InputPath("reads"), InputPath("for_hits"));
+  const auto named = HasSubstr("optimize_filters_for_hits is true");
+  EXPECT_THAT(Run("advise for_hits"), Exits(0, Not(named)));
+  ReplaceInOptions("for_hits", "optimize_filters_for_hits=false",
+                   "optimize_filters_for_hits=true");
+  EXPECT_THAT(Run("advise for_hits"), Exits(0, named));
 }
 
 TEST_F(CliTest, AdviceOfABudgetNamesItsListener) {

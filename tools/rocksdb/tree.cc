@@ -203,6 +203,8 @@ absl::StatusOr<RocksDbTree> TreeOf(
       family.table.partition_filters &&
       family.table.index_type ==
           rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+  tree.none_at_bottom =
+      family.options_file.Find(column_family)->optimize_filters_for_hits;
   tree.column_family_count = family.opened.families.size();
   tree.place = PlaceOf(family.table);
   for (const rdb::LevelMetaData& level : listed.levels) {

@@ -58,6 +58,7 @@ struct RocksDbTree {
   uint64_t metadata_block_bytes = 0;
   PartitionCuts partition_cuts = PartitionCuts::kCoupled;
   bool partitions_filters = false;   // partition_filters, with an index over it
+  bool none_at_bottom = false;       // optimize_filters_for_hits
   uint64_t column_family_count = 0;  // The database has as many.
   // nullopt for whole filters in the block cache.
   std::optional<FilterPlace> place;

@@ -218,6 +218,12 @@ Json Notes(const Advice& advice) {
         "listeners is an option of DBOptions. Without this listener the policy "
         "gives all SSTs the same bits.");
   }
+  if (tree.none_at_bottom && advice.best != nullptr &&
+      advice.best->asked_bits_per_key > 0) {
+    notes.push_back(
+        "optimize_filters_for_hits is true: RocksDB writes no filter at the "
+        "last level, whatever filter_policy it has. The advice is for false.");
+  }
   if (tree.runs.empty()) {
     notes.push_back("The column family has no SSTs: there is no advice.");
   } else if (tree.place == FilterPlace::kTableReaders) {
