@@ -26,7 +26,6 @@
 #include "rowbloom/export.h"
 
 namespace rowbloom::internal::reader {
-class BlockReader;
 class CountedFiles;
 }  // namespace rowbloom::internal::reader
 
@@ -122,7 +121,7 @@ class FilterStats {
   std::string ToPrometheus() const;
 
  private:
-  friend class internal::reader::BlockReader;  // Registers its file.
+  friend class internal::reader::CountedFiles;  // Gives it to readers.
   const std::unique_ptr<internal::reader::CountedFiles> files_;
 };
 

@@ -21,6 +21,8 @@ namespace rowbloom::internal::reader {
 
 class CountedFiles {
  public:
+  static CountedFiles* Of(FilterStats* stats) { return stats->files_.get(); }
+
   // Checks that no file is open.
   ~CountedFiles();
   // `counters` is the key: it must be closed before it is destroyed.

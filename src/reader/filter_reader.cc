@@ -223,7 +223,8 @@ BlockReader::BlockReader(const RandomAccessSource* source,
       judge_(std::make_shared<LoadJudge>(chunks_.cache().shared_ledger(),
                                          index().size(),
                                          options.data_block_size_bytes)),
-      files_(options.stats == nullptr ? nullptr : options.stats->files_.get()) {
+      files_(options.stats == nullptr ? nullptr
+                                      : CountedFiles::Of(options.stats)) {
   if (files_ != nullptr) files_->Open(&counters_, options.level);
   chunks_.cache().ChargeReader(this, MemoryBytes());
 }

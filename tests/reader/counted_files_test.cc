@@ -17,32 +17,17 @@
 #include "testing/threads.h"
 
 namespace rowbloom {
-namespace internal::reader {
-
-// FilterStats has a friend of this name.
-class BlockReader {
- public:
-  static void Open(FilterStats* stats, const FileCounters* counters,
-                   int level) {
-    stats->files_->Open(counters, level);
-  }
-  static void Close(FilterStats* stats, const FileCounters* counters) {
-    stats->files_->Close(counters);
-  }
-};
-
-}  // namespace internal::reader
-
 namespace {
 
 using C = FilterCounter;
 
 class OpenFile {
  public:
-  OpenFile(FilterStats* stats, int level) : stats_(stats) {
-    internal::reader::BlockReader::Open(stats, &counters_, level);
+  OpenFile(FilterStats* stats, int level)
+      : files_(internal::reader::CountedFiles::Of(stats)) {
+    files_->Open(&counters_, level);
   }
-  ~OpenFile() { internal::reader::BlockReader::Close(stats_, &counters_); }
+  ~OpenFile() { files_->Close(&counters_); }
   OpenFile(const OpenFile&) = delete;
   OpenFile& operator=(const OpenFile&) = delete;
 
@@ -60,7 +45,7 @@ class OpenFile {
   }
 
  private:
-  FilterStats* const stats_;
+  internal::reader::CountedFiles* const files_;
   internal::reader::FileCounters counters_{/*answers_prefixes=*/true};
 };
 
