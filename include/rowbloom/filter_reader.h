@@ -251,10 +251,6 @@ class FilterReader {
   // it, at present: the rest is Usage::index_bytes_outside. Give the cache more
   // capacity, or open fewer SSTs.
   bool is_within_capacity() const;
-  // For each chunk the steps of precision in memory (FilterSteps()); 0 if there
-  // are none, or if another reader loaded it. Always 0 for an engine's own
-  // cache.
-  std::vector<uint32_t> LoadedSteps() const;
 
  private:
   static void AskTogether(absl::Span<const FilterQuestion> questions,

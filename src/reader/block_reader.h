@@ -83,7 +83,6 @@ class BlockReader final : public FilterReader {
   void TellOutcome(bool key_was_there, uint64_t read_bytes) const;
   void Prefetch() const;
   absl::Status Verify() const;
-  std::vector<uint32_t> LoadedSteps() const;
   std::vector<FilterChunkInfo> Chunks() const;
   FilterBlockProperties properties() const;
   uint64_t file_id() const { return chunks_.file_id(); }
@@ -91,6 +90,11 @@ class BlockReader final : public FilterReader {
     return chunks_.cache().GetUsage().index_bytes_outside == 0;
   }
   FilterStatsSnapshot stats() const { return counters_.Snapshot(); }
+
+  // For tests: for each chunk the steps of precision in memory (FilterSteps());
+  // 0 if there are none, or if another reader loaded it. Always 0 for an
+  // engine's own cache.
+  std::vector<uint32_t> LoadedSteps() const;
 
   // The steps of a lookup: Locate() asks the index, Begin() counts the lookup,
   // CountIfSample() tells the judge what memory said, End() counts the answer.

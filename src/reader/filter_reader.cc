@@ -436,8 +436,4 @@ FilterStatsSnapshot FilterReader::stats() const {
   return internal::reader::BlockReader::Of(*this).stats();
 }
 
-std::vector<uint32_t> FilterReader::LoadedSteps() const {
-  return internal::reader::BlockReader::Of(*this).LoadedSteps();
-}
-
 }  // namespace rowbloom

@@ -223,7 +223,7 @@ TEST(AskGrowth, AKeyThatMemoryDeniesIsNotAskedToBeLoaded) {
     if (answer == FilterAnswer::kNo) is_denied[i % 1000] = true;
     if (answer != FilterAnswer::kNotInMemory) continue;
     EXPECT_FALSE(is_denied[i % 1000]);
-    wanted += reader->LoadedSteps()[load.chunk] > 0;
+    wanted += testing::LoadedSteps(*reader)[load.chunk] > 0;
   }
   EXPECT_GT(wanted, 0u);
 }

@@ -65,7 +65,7 @@ TEST_P(FilterWarmerTest, ReadersTakeOverWhatAFullCacheHolds) {
           memory.get(), testing::CachedIn(cache, loading, 17), {kOffset});
       cache->SetCapacity(cache->GetUsage().usage_bytes);
       testing::CountFalsePositives(*reader, kWarmRows);
-      EXPECT_THAT(reader->LoadedSteps(), Each(Gt(0u)));
+      EXPECT_THAT(testing::LoadedSteps(*reader), Each(Gt(0u)));
       EXPECT_EQ(cache->GetUsage().rejections, 0u);
       EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], 0u);
     }

@@ -30,7 +30,7 @@ class LateBindingTest : public ::testing::Test {
     all_ = FilterSteps(reader_->Chunks()[0].descriptor);
     EXPECT_GT(all_, 8u);
     AskAbsent(20000);
-    EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
+    EXPECT_THAT(testing::LoadedSteps(*reader_), Each(all_));
   }
 
   // Asks for random absent rows; returns how many were "maybe".
@@ -64,7 +64,7 @@ class LateBindingTest : public ::testing::Test {
 TEST_F(LateBindingTest, UnderPressureChunksKeepTheirFirstUnitsAndLoseNothing) {
   const uint64_t size = reader_->properties().filter_size_bytes;
   SetRoom(size / 2);
-  const std::vector<uint32_t> steps = reader_->LoadedSteps();
+  const std::vector<uint32_t> steps = testing::LoadedSteps(*reader_);
   // Chunks that were whole shrink by whole units; few chunks are evicted.
   for (const uint32_t s : steps) {
     EXPECT_TRUE(s == all_ || s == 8 || s == 4 || s == 0) << s;
@@ -87,7 +87,7 @@ TEST_F(LateBindingTest, WhenRoomAppearsChunksGrowAtOnce) {
   file_.source.Reset();
   cache_->SetCapacity(kRoomForAll);
   AskAbsent(1000000);
-  EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
+  EXPECT_THAT(testing::LoadedSteps(*reader_), Each(all_));
   // Each chunk is read once from its beginning, or twice.
   EXPECT_LT(file_.source.read_bytes(), 2 * size);
   ExpectNothingLost();
@@ -98,7 +98,7 @@ TEST_F(LateBindingTest, BatchesReadPrecisionBackToo) {
   for (const bool of_one_reader : {true, false}) {
     SetRoom(reader_->properties().filter_size_bytes / 2);
     AskAbsent(1000);
-    EXPECT_THAT(reader_->LoadedSteps(), Not(Each(all_)));
+    EXPECT_THAT(testing::LoadedSteps(*reader_), Not(Each(all_)));
     cache_->SetCapacity(kRoomForAll);
     constexpr size_t kBatch = 32;
     for (int i = 0; i < 1000000; i += kBatch) {
@@ -118,7 +118,7 @@ TEST_F(LateBindingTest, BatchesReadPrecisionBackToo) {
       }
       FilterReader::MayContain(questions, answers);
     }
-    EXPECT_THAT(reader_->LoadedSteps(), Each(all_));
+    EXPECT_THAT(testing::LoadedSteps(*reader_), Each(all_));
     ExpectNothingLost();
   }
 }
@@ -135,7 +135,7 @@ TEST_F(LateBindingTest, HotChunksAreMorePrecise) {
       reader_->TellOutcome(false, 4096);
     }
   }
-  const std::vector<uint32_t> steps = reader_->LoadedSteps();
+  const std::vector<uint32_t> steps = testing::LoadedSteps(*reader_);
   double hot = 0, cold = 0;
   for (size_t i = 0; i < chunks; ++i) (i < chunks / 4 ? hot : cold) += steps[i];
   hot /= static_cast<double>(chunks / 4);
@@ -148,7 +148,7 @@ TEST_F(LateBindingTest, HotChunksAreMorePrecise) {
 TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   SetRoom(reader_->properties().filter_size_bytes / 2);
   const std::vector<FilterChunkInfo> chunks = reader_->Chunks();
-  const std::vector<uint32_t> steps = reader_->LoadedSteps();
+  const std::vector<uint32_t> steps = testing::LoadedSteps(*reader_);
   const auto cut = std::find(steps.begin(), steps.end(), 4u);
   ASSERT_NE(cut, steps.end());
   const FilterChunkInfo& chunk = chunks[cut - steps.begin()];
@@ -170,7 +170,7 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   }
   // The chunk filters with its first unit.
   EXPECT_NEAR(positives / static_cast<double>(kLookups), 1.0 / 16, 0.01);
-  EXPECT_EQ(reader_->LoadedSteps()[cut - steps.begin()], 4u);
+  EXPECT_EQ(testing::LoadedSteps(*reader_)[cut - steps.begin()], 4u);
   // Once the damage is known, one of 255 samples tries again; one lookup in 16
   // is a sample.
   const uint64_t errors = reader_->stats()[FilterCounter::kLoadErrors];
@@ -182,7 +182,7 @@ TEST_F(LateBindingTest, GrowthThatFailsIsTriedLessAndLessAndLosesNothing) {
   for (int i = 0; i < kLookups; ++i) {
     reader_->MayContain(absent[random_.Below(absent.size())]);
   }
-  EXPECT_EQ(reader_->LoadedSteps()[cut - steps.begin()], all_);
+  EXPECT_EQ(testing::LoadedSteps(*reader_)[cut - steps.begin()], all_);
   ExpectNothingLost();
 }
 
@@ -195,7 +195,7 @@ TEST_F(LateBindingTest, AChunkThatIsLoadedWithADamagedUnitAnswersMaybe) {
   for (int i = 0; i < 1000; ++i) {
     EXPECT_TRUE(reader_->MayContain(NumberedRow(1)));
   }
-  EXPECT_EQ(reader_->LoadedSteps()[0], 0u);
+  EXPECT_EQ(testing::LoadedSteps(*reader_)[0], 0u);
   EXPECT_GT(reader_->stats()[FilterCounter::kLoadErrors], 0u);
 }
 

@@ -66,7 +66,7 @@ TEST_P(LoadingTest, APrefetchLeavesNothingToRead) {
     EXPECT_EQ(counting_.read_count(), 2u);
     EXPECT_EQ(counting_.reads().back(),
               (ReadRange{0, reader->properties().filter_size_bytes}));
-    EXPECT_THAT(reader->LoadedSteps(),
+    EXPECT_THAT(testing::LoadedSteps(*reader),
                 Each(FilterSteps(reader->Chunks()[0].descriptor)));
     counting_.Reset();
     EXPECT_LT(CountFalsePositives(*reader, kRows), kRows / 20);
@@ -127,7 +127,7 @@ TEST_P(LoadingTest, APrefetchThatFailsIsNoErrorAndIsCounted) {
   const auto reader = Open();
   const uint64_t chunks = reader->properties().chunk_count;
   EXPECT_EQ(reader->stats()[FilterCounter::kLoadErrors], chunks);
-  EXPECT_THAT(reader->LoadedSteps(), Each(0));
+  EXPECT_THAT(testing::LoadedSteps(*reader), Each(0));
   EXPECT_LT(CountFalsePositives(*reader, kRows), kRows / 20);
 }
 
@@ -147,7 +147,7 @@ TEST_P(LoadingTest, AReaderReopenedUnderItsIdReadsNoChunk) {
     EXPECT_EQ(ChunkBytes(), charged);
     // The chunks belong to the reader now: it finds them without the cache's
     // lock.
-    EXPECT_THAT(reader->LoadedSteps(),
+    EXPECT_THAT(testing::LoadedSteps(*reader),
                 Each(FilterSteps(reader->Chunks()[0].descriptor)));
   }
 }
@@ -163,7 +163,7 @@ TEST_P(LoadingTest, TwoLiveReadersOfOneIdShareChunks) {
   const size_t charged = ChunkBytes();
   first.reset();
   EXPECT_EQ(CountFalsePositives(*second, kRows), positives);
-  EXPECT_THAT(second->LoadedSteps(),
+  EXPECT_THAT(testing::LoadedSteps(*second),
               Each(FilterSteps(second->Chunks()[0].descriptor)));
   EXPECT_EQ(counting_.read_bytes(), second->properties().filter_size_bytes);
   EXPECT_EQ(ChunkBytes(), charged);
@@ -175,7 +175,7 @@ TEST_P(LoadingTest, AnErasedFileIsReadAgain) {
   CountFalsePositives(*reader, kRows);
   cache_->EraseFile(9);
   EXPECT_EQ(ChunkBytes(), 0u);
-  EXPECT_THAT(reader->LoadedSteps(), Each(0));
+  EXPECT_THAT(testing::LoadedSteps(*reader), Each(0));
   counting_.Reset();
   EXPECT_LT(CountFalsePositives(*reader, kRows), kRows / 20);
   EXPECT_EQ(counting_.read_bytes(), reader->properties().filter_size_bytes);

@@ -123,7 +123,7 @@ TEST_P(TinyBlock, IsHeldByItsReaderAndNeedsNoCache) {
       EXPECT_EQ(batch[i], reader->MayContain(rows[i]));
     }
     EXPECT_EQ(file_.source.read_count(), 0u);
-    EXPECT_GT(reader->LoadedSteps().at(0), 0u);
+    EXPECT_GT(testing::LoadedSteps(*reader).at(0), 0u);
     const FilterStatsSnapshot stats = reader->stats();
     EXPECT_GT(stats[FilterCounter::kNegatives], kRows / 2);
     EXPECT_EQ(stats[FilterCounter::kUnloaded], 0u);

@@ -107,7 +107,8 @@ class MixedThreads : public ::testing::TestWithParam<FilterLoading> {
     EXPECT_LE(now.positives(), now[FilterCounter::kLookups]);
     EXPECT_FALSE(stats_.ToPrometheus().empty());
     for (const auto& reader : readers_) {
-      EXPECT_EQ(reader->LoadedSteps().size(), reader->properties().chunk_count);
+      EXPECT_EQ(testing::LoadedSteps(*reader).size(),
+                reader->properties().chunk_count);
       reader->stats();
     }
     cache_->GetUsage();

@@ -13,6 +13,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -20,6 +21,7 @@
 #include <utility>
 #include <vector>
 
+#include "reader/block_reader.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_reader.h"
 #include "testing/faulty_source.h"
@@ -141,6 +143,10 @@ inline uint64_t CountFalsePositives(const FilterReader& reader, uint64_t rows) {
 
 inline size_t RoleBytes(const FilterCache& cache, FilterCacheRole role) {
   return cache.GetUsage().role_bytes[static_cast<size_t>(role)];
+}
+
+inline std::vector<uint32_t> LoadedSteps(const FilterReader& reader) {
+  return internal::reader::BlockReader::Of(reader).LoadedSteps();
 }
 
 inline std::vector<FilterKey> RowKeys(const std::vector<std::string>& rows) {
