@@ -21,7 +21,6 @@
 #include <map>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "rowbloom/export.h"
 
@@ -47,9 +46,6 @@ enum class FilterCounter : uint8_t {
   kPrefixNegatives,  // Prefix lookups that were answered "no".
   kCount,
 };
-
-// For example `chunk_load_bytes`.
-std::string_view FilterCounterName(FilterCounter counter);
 
 struct FilterStatsSnapshot {
   std::array<uint64_t, static_cast<size_t>(FilterCounter::kCount)> values{};

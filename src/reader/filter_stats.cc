@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
@@ -74,11 +75,6 @@ void AppendPrefixLevels(absl::string_view counter, absl::string_view help,
 }
 
 }  // namespace
-
-std::string_view FilterCounterName(FilterCounter counter) {
-  const auto i = static_cast<size_t>(counter);
-  return i < kCounters ? kTexts[i].name : "unknown";
-}
 
 FilterStatsSnapshot& FilterStatsSnapshot::operator+=(
     const FilterStatsSnapshot& other) {

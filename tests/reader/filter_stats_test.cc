@@ -102,10 +102,5 @@ TEST(FilterStats, PositivesAreNeverFewerThanNone) {
   EXPECT_EQ(SnapshotOf(0, 1, 0, 0, 0).positives(), 0);
 }
 
-TEST(FilterStats, CounterOutsideTheEnumIsUnknown) {
-  EXPECT_EQ(FilterCounterName(FilterCounter::kCount), "unknown");
-  EXPECT_EQ(FilterCounterName(static_cast<FilterCounter>(200)), "unknown");
-}
-
 }  // namespace
 }  // namespace rowbloom
