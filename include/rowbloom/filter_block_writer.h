@@ -75,9 +75,7 @@ class FilterChunkObserver {
  public:
   virtual ~FilterChunkObserver() = default;
 
-  // `offset` is that of the chunk in the block.
-  virtual void OnChunk(uint64_t chunk, uint64_t offset,
-                       const EncodedFilter& filter) = 0;
+  virtual void OnChunk(uint64_t chunk, const EncodedFilter& filter) = 0;
   // `identity` is a hash of the block's chunk index and properties.
   virtual void OnFinish(uint64_t identity) = 0;
 };

@@ -323,13 +323,12 @@ void FilterBlockWriter::Impl::CloseChunk() {
   chunk_digests_ = 0;
   key_count_ += filter.descriptor.key_count;
   saturated_keys_ += filter.saturated_keys;
-  const uint64_t offset = size_bytes_;
   Append(filter.units);
   if (chunk_count_ == 0 && filter.units.size() <= block::kMaxHeldFilterBytes) {
     first_chunk_ = filter.units;
   }
   if (observer_ != nullptr && status_.ok()) {
-    util::EngineCall([&] { observer_->OnChunk(chunk_count_, offset, filter); });
+    util::EngineCall([&] { observer_->OnChunk(chunk_count_, filter); });
   }
   ++chunk_count_;
 }

@@ -25,8 +25,7 @@ class FilterWarmer final : public FilterChunkObserver {
              "NewFilterWarmer(): file_id must be 1 to 2^63 - 1");
   }
 
-  void OnChunk(uint64_t chunk, uint64_t /*offset*/,
-               const EncodedFilter& filter) override {
+  void OnChunk(uint64_t chunk, const EncodedFilter& filter) override {
     internal::reader::UnitPtrs units;
     size_t unit = 0;
     for (const std::string_view bytes : filter.UnitViews()) {

@@ -341,7 +341,7 @@ TEST(FilterBlockWriter, TheSinksErrorComesOutOfFinish) {
 }
 
 struct CountingObserver : FilterChunkObserver {
-  void OnChunk(uint64_t, uint64_t, const EncodedFilter&) override { ++chunks; }
+  void OnChunk(uint64_t, const EncodedFilter&) override { ++chunks; }
   void OnFinish(uint64_t) override { ++blocks; }
   int chunks = 0;
   int blocks = 0;

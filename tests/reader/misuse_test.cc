@@ -181,7 +181,7 @@ struct ThrowingSink final : ByteSink {
 
 struct ThrowingObserver final : FilterChunkObserver {
   explicit ThrowingObserver(bool when_finished) : at_finish(when_finished) {}
-  void OnChunk(uint64_t, uint64_t, const EncodedFilter&) override {
+  void OnChunk(uint64_t, const EncodedFilter&) override {
     if (!at_finish) Throw();
   }
   void OnFinish(uint64_t) override { Throw(); }
