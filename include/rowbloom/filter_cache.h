@@ -37,7 +37,6 @@
 #include <cstdint>
 #include <memory>
 #include <string>
-#include <string_view>
 
 #include "rowbloom/export.h"
 
@@ -67,8 +66,6 @@ enum class FilterCacheRole : uint8_t {
   kOther,  // The engine's own.
   kCount,
 };
-// For example `chunk`.
-std::string_view FilterCacheRoleName(FilterCacheRole role);
 
 enum class FilterCachePriority : uint8_t {
   kNormal,  // Evicted when room is needed.

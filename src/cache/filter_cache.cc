@@ -8,17 +8,19 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/string_view.h"
 #include "cache/cached_chunks.h"
 #include "cache/chunk_memory.h"
 #include "cache/file_id.h"
 #include "cache/load_ledger.h"
 #include "cache/load_rules.h"
-#include "util/absl_view.h"
 #include "util/check.h"
 
 namespace rowbloom {
 
-std::string_view FilterCacheRoleName(FilterCacheRole role) {
+namespace {
+
+absl::string_view RoleName(FilterCacheRole role) {
   switch (role) {
     case FilterCacheRole::kChunk:
       return "chunk";
@@ -31,6 +33,8 @@ std::string_view FilterCacheRoleName(FilterCacheRole role) {
   return "other";
 }
 
+}  // namespace
+
 std::string FilterCache::Usage::ToString() const {
   std::string text = absl::StrCat(
       "capacity_bytes ", capacity_bytes, "\nusage_bytes ", usage_bytes,
@@ -39,8 +43,7 @@ std::string FilterCache::Usage::ToString() const {
       resident_bytes, "\nentry_count ", entry_count, "\n");
   for (size_t i = 0; i < role_bytes.size(); ++i) {
     const auto role = static_cast<FilterCacheRole>(i);
-    absl::StrAppend(&text, util::AbslView(FilterCacheRoleName(role)), "_bytes ",
-                    role_bytes[i], "\n");
+    absl::StrAppend(&text, RoleName(role), "_bytes ", role_bytes[i], "\n");
   }
   absl::StrAppend(&text, "hits ", hits, "\nmisses ", misses, "\ninserts ",
                   inserts, "\nevictions ", evictions, "\nshrinks ", shrinks,
