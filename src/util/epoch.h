@@ -7,7 +7,7 @@
 //            if (const T* t = shared.load()) Use(*t);   // Safe till the end.
 //   Writer:  T* old = shared.exchange(next);
 //            uint64_t epoch = RetireEpoch();            // After unlinking.
-//            ... if (EpochPassed(epoch)) delete old;
+//            ... if (epoch < FirstGuardedEpoch()) delete old;
 //
 // Entering and leaving cost a few nanoseconds and touch memory of the calling
 // thread only. Guards may nest. A guarded section should be short, because it
@@ -139,7 +139,6 @@ uint64_t RetireEpoch();
 // could see them has ended. Guards of the calling thread count, so waiting
 // under one never ends. Takes microseconds: call it once for many objects.
 uint64_t FirstGuardedEpoch();
-inline bool EpochPassed(uint64_t epoch) { return epoch < FirstGuardedEpoch(); }
 
 }  // namespace rowbloom::util
 

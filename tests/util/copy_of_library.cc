@@ -2,6 +2,8 @@
 //
 // A module with a copy of the library: two_copies_test.cc loads two of them.
 
+#include <cstdint>
+
 #include "util/epoch.h"
 
 #if defined(_WIN32)
@@ -12,7 +14,8 @@
 
 ROWBLOOM_COPY_EXPORT bool GuardIsSeen() {
   const rowbloom::util::EpochGuard guard;
-  return !rowbloom::util::EpochPassed(rowbloom::util::RetireEpoch());
+  const uint64_t epoch = rowbloom::util::RetireEpoch();
+  return epoch >= rowbloom::util::FirstGuardedEpoch();
 }
 
 ROWBLOOM_COPY_EXPORT int CountThreadRecords() {

@@ -18,6 +18,8 @@
 namespace rowbloom::util {
 namespace {
 
+bool EpochPassed(uint64_t epoch) { return epoch < FirstGuardedEpoch(); }
+
 TEST(Epoch, IsNotHeldUpByAGuardThatBeganAfterwards) {
   const uint64_t epoch = RetireEpoch();
   EpochGuard guard;
