@@ -22,7 +22,6 @@
 #include "hfile/trailer.h"
 #include "util/absl_view.h"
 #include "util/check.h"
-#include "util/coding.h"
 #include "util/engine_call.h"
 
 namespace rowbloom {

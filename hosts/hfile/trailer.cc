@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "hfile/errors.h"
 #include "hfile/proto.h"

@@ -23,7 +23,6 @@
 #include "rocksdb/version.h"
 #include "rowbloom/get_cost.h"
 #include "rowbloom/get_fit.h"
-#include "rowbloom/tree_shape.h"
 #if ROCKSDB_MAJOR >= 8
 #include "rocksdb/advanced_cache.h"
 #endif

@@ -13,7 +13,6 @@
 #include "reader/block_reader.h"
 #include "reader/resident_chunk.h"
 #include "rowbloom/filter.h"
-#include "util/check.h"
 
 namespace rowbloom {
 namespace internal::reader {

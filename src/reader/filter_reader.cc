@@ -14,7 +14,6 @@
 #include "block/format.h"
 #include "cache/cached_chunks.h"
 #include "cache/file_id.h"
-#include "cache/load_ledger.h"
 #include "key/row_prefixes.h"
 #include "reader/block_reader.h"
 #include "reader/counted_files.h"

@@ -12,6 +12,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/options.h"

@@ -15,6 +15,7 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "absl/strings/str_cat.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/env.h"

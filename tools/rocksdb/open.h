@@ -16,7 +16,6 @@
 #include <string_view>
 #include <vector>
 
-#include "absl/status/status.h"
 #include "absl/status/statusor.h"
 #include "rocksdb/db.h"
 #include "rocksdb/options.h"

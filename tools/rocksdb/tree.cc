@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "absl/status/status.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/metadata.h"

@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "CLI/CLI.hpp"
-#include "rowbloom/filter_budget.h"
 #include "rowbloom/get_cost.h"
 #include "rowbloom/tree_shape.h"
 
