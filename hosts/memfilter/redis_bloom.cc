@@ -105,9 +105,106 @@ std::string BytesOf(const BitArray& bits) {
   return bytes;
 }
 
+absl::StatusOr<BitArray> BitsOf(std::string_view bytes) {
+  auto bits = BitArray::New(8 * uint64_t{bytes.size()});
+  if (!bits.ok()) return bits;
+  for (size_t i = 0; i < bytes.size(); ++i) {
+    bits->mutable_words()[i / 8] |=
+        uint64_t{static_cast<unsigned char>(bytes[i])} << (i % 8 * 8);
+  }
+  return bits;
+}
+
 absl::Status Damaged(size_t offset, const std::string& what) {
   return absl::DataLossError(
       absl::StrCat("RedisBloom dump, header at ", offset, ": ", what));
+}
+
+// A dump's header without the layers' fields.
+struct DumpHeader {
+  uint64_t key_count;
+  uint32_t layer_count;
+  uint32_t options;
+  uint32_t expansion;
+
+  bool non_scaling() const { return (options & kNoScaling) != 0; }
+};
+
+// Where a layer's fields begin; behind those of the last one, the bits.
+size_t LayerOffset(size_t layer) {
+  return Header::kSize + layer * LayerHeader::kSize;
+}
+
+// The bytes of a layer's bits.
+uint64_t LayerBytes(std::string_view saved, size_t layer) {
+  return util::LoadFixed<uint64_t>(
+      &saved[LayerOffset(layer) + LayerHeader::kByteCount]);
+}
+
+absl::StatusOr<DumpHeader> ReadHeader(std::string_view saved) {
+  if (saved.size() < Header::kSize) {
+    return Damaged(0, absl::StrCat("only ", saved.size(), " bytes"));
+  }
+  DumpHeader header;
+  header.key_count = util::LoadFixed<uint64_t>(&saved[Header::kKeyCount]);
+  header.layer_count = util::LoadFixed<uint32_t>(&saved[Header::kLayerCount]);
+  header.options = util::LoadFixed<uint32_t>(&saved[Header::kOptions]);
+  header.expansion = util::LoadFixed<uint32_t>(&saved[Header::kExpansion]);
+  if (header.layer_count == 0 || header.layer_count > kMaxLayersOfDump ||
+      saved.size() < LayerOffset(header.layer_count)) {
+    return Damaged(
+        Header::kLayerCount,
+        absl::StrCat(header.layer_count, " layers in ", saved.size(),
+                     " bytes; 1 to ", kMaxLayersOfDump, " are valid"));
+  }
+  if ((header.options & ~kKnownOptions) != 0 ||
+      (header.options & kForce64) == 0) {
+    return absl::UnimplementedError(
+        absl::StrCat("RedisBloom dump has options ", header.options, " at ",
+                     Header::kOptions,
+                     ": 5 and 13 are known; one without 4 has 32-bit hashes "
+                     "of a module of 2017"));
+  }
+  if (header.expansion > kMaxExpansion) {
+    return Damaged(Header::kExpansion,
+                   absl::StrCat("expansion ", header.expansion));
+  }
+  // Modules 2.2.0 to 2.2.14 lost the expansion when they loaded a filter.
+  if (header.expansion == 0 && !header.non_scaling()) header.expansion = 2;
+  return header;
+}
+
+// The layer without its bits, which have at most `bytes_left` bytes.
+absl::StatusOr<RedisBloomFilter::Layer> ReadLayerHeader(std::string_view saved,
+                                                        size_t number,
+                                                        uint64_t bytes_left) {
+  const size_t at = LayerOffset(number);
+  const char* fields = &saved[at];
+  const uint64_t bytes = LayerBytes(saved, number);
+  const uint64_t bit_count =
+      util::LoadFixed<uint64_t>(fields + LayerHeader::kBitCount);
+  RedisBloomFilter::Layer layer;
+  layer.key_count = util::LoadFixed<uint64_t>(fields + LayerHeader::kKeyCount);
+  layer.capacity = util::LoadFixed<uint64_t>(fields + LayerHeader::kCapacity);
+  layer.fpr = absl::bit_cast<double>(
+      util::LoadFixed<uint64_t>(fields + LayerHeader::kRate));
+  layer.probe_count =
+      util::LoadFixed<uint32_t>(fields + LayerHeader::kProbeCount);
+  if (fields[LayerHeader::kBitPower] != 0) {
+    return absl::UnimplementedError(absl::StrCat(
+        "RedisBloom dump: layer ", number, " has a power of two of bits at ",
+        at + LayerHeader::kBitPower, ", as modules of 2017 made"));
+  }
+  if (bytes == 0 || bytes > bytes_left || bit_count != 8 * bytes ||
+      !(layer.fpr > 0 && layer.fpr < 1) ||
+      layer.probe_count != ProbeCount(layer.fpr) || layer.capacity == 0 ||
+      layer.capacity >> 53 != 0) {
+    return Damaged(at, absl::StrCat("layer ", number,
+                                    " has fields that contradict each "
+                                    "other or the ",
+                                    saved.size(), " bytes"));
+  }
+  return layer;
 }
 
 }  // namespace
@@ -294,11 +391,7 @@ uint64_t RedisBloomFilter::BytesBehind(std::string_view header) {
       util::LoadFixed<uint32_t>(&header[Header::kLayerCount]);
   if (header.size() != Header::kSize + layers * LayerHeader::kSize) return 0;
   uint64_t bytes = 0;
-  for (uint64_t i = 0; i < layers; ++i) {
-    bytes += util::LoadFixed<uint64_t>(
-        &header[Header::kSize + i * LayerHeader::kSize +
-                LayerHeader::kByteCount]);
-  }
+  for (size_t i = 0; i < layers; ++i) bytes += LayerBytes(header, i);
   return bytes;
 }
 
@@ -310,81 +403,28 @@ std::string RedisBloomFilter::Save() const {
 
 absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(std::string_view saved,
                                                         uint64_t max_bytes) {
-  if (saved.size() < Header::kSize) {
-    return Damaged(0, absl::StrCat("only ", saved.size(), " bytes"));
-  }
+  const auto header = ReadHeader(saved);
+  if (!header.ok()) return header.status();
   RedisBloomFilter filter;
   filter.max_bytes_ = max_bytes;
-  const uint64_t key_count =
-      util::LoadFixed<uint64_t>(&saved[Header::kKeyCount]);
-  const uint32_t layer_count =
-      util::LoadFixed<uint32_t>(&saved[Header::kLayerCount]);
-  filter.options_ = util::LoadFixed<uint32_t>(&saved[Header::kOptions]);
-  filter.expansion_ = util::LoadFixed<uint32_t>(&saved[Header::kExpansion]);
-  filter.non_scaling_ = (filter.options_ & kNoScaling) != 0;
-  if (layer_count == 0 || layer_count > kMaxLayersOfDump ||
-      saved.size() < Header::kSize + layer_count * LayerHeader::kSize) {
-    return Damaged(
-        Header::kLayerCount,
-        absl::StrCat(layer_count, " layers in ", saved.size(), " bytes; 1 to ",
-                     kMaxLayersOfDump, " are valid"));
-  }
-  if ((filter.options_ & ~kKnownOptions) != 0 ||
-      (filter.options_ & kForce64) == 0) {
-    return absl::UnimplementedError(
-        absl::StrCat("RedisBloom dump has options ", filter.options_, " at ",
-                     Header::kOptions,
-                     ": 5 and 13 are known; one without 4 has 32-bit hashes "
-                     "of a module of 2017"));
-  }
-  if (filter.expansion_ > kMaxExpansion) {
-    return Damaged(Header::kExpansion,
-                   absl::StrCat("expansion ", filter.expansion_));
-  }
-  // Modules 2.2.0 to 2.2.14 lost the expansion when they loaded a filter.
-  if (filter.expansion_ == 0 && !filter.non_scaling_) filter.expansion_ = 2;
+  filter.options_ = header->options;
+  filter.expansion_ = header->expansion;
+  filter.non_scaling_ = header->non_scaling();
 
   // All sizes are checked before the bits are allocated.
-  const size_t bits_begin = Header::kSize + layer_count * LayerHeader::kSize;
-  uint64_t bytes_left = saved.size() - bits_begin;
+  std::string_view bytes = saved.substr(LayerOffset(header->layer_count));
+  uint64_t bytes_left = bytes.size();
   uint64_t keys_in_layers = 0;
-  std::vector<uint64_t> bit_counts;
-  for (uint32_t i = 0; i < layer_count; ++i) {
-    const size_t at = Header::kSize + i * LayerHeader::kSize;
-    const char* fields = &saved[at];
-    const uint64_t bytes =
-        util::LoadFixed<uint64_t>(fields + LayerHeader::kByteCount);
-    Layer layer;
-    layer.key_count =
-        util::LoadFixed<uint64_t>(fields + LayerHeader::kKeyCount);
-    layer.capacity = util::LoadFixed<uint64_t>(fields + LayerHeader::kCapacity);
-    layer.fpr = absl::bit_cast<double>(
-        util::LoadFixed<uint64_t>(fields + LayerHeader::kRate));
-    layer.probe_count =
-        util::LoadFixed<uint32_t>(fields + LayerHeader::kProbeCount);
-    bit_counts.push_back(
-        util::LoadFixed<uint64_t>(fields + LayerHeader::kBitCount));
-    if (fields[LayerHeader::kBitPower] != 0) {
-      return absl::UnimplementedError(absl::StrCat(
-          "RedisBloom dump: layer ", i, " has a power of two of bits at ",
-          at + LayerHeader::kBitPower, ", as modules of 2017 made"));
-    }
-    if (bytes == 0 || bytes > bytes_left || bit_counts.back() != 8 * bytes ||
-        !(layer.fpr > 0 && layer.fpr < 1) ||
-        layer.probe_count != ProbeCount(layer.fpr) || layer.capacity == 0 ||
-        layer.capacity >> 53 != 0) {
-      return Damaged(at, absl::StrCat("layer ", i,
-                                      " has fields that contradict each "
-                                      "other or the ",
-                                      saved.size(), " bytes"));
-    }
-    bytes_left -= bytes;
-    keys_in_layers += layer.key_count;
-    filter.layers_.push_back(std::move(layer));
+  for (uint32_t i = 0; i < header->layer_count; ++i) {
+    auto layer = ReadLayerHeader(saved, i, bytes_left);
+    if (!layer.ok()) return layer.status();
+    bytes_left -= LayerBytes(saved, i);
+    keys_in_layers += layer->key_count;
+    filter.layers_.push_back(*std::move(layer));
   }
-  if (bytes_left != 0 || keys_in_layers != key_count) {
+  if (bytes_left != 0 || keys_in_layers != header->key_count) {
     return Damaged(
-        0, absl::StrCat(bytes_left, " bytes are left, ", key_count,
+        0, absl::StrCat(bytes_left, " bytes are left, ", header->key_count,
                         " keys and ", keys_in_layers, " in the layers"));
   }
   if (saved.size() > max_bytes) {
@@ -392,15 +432,12 @@ absl::StatusOr<RedisBloomFilter> RedisBloomFilter::Load(std::string_view saved,
         absl::StrCat("RedisBloom dump of ", saved.size(),
                      " bytes: a filter has at most ", max_bytes));
   }
-  const char* next = &saved[bits_begin];
-  for (uint32_t i = 0; i < layer_count; ++i) {
-    auto made = BitArray::New(bit_counts[i]);
-    if (!made.ok()) return made.status();
-    for (size_t j = 0; j < bit_counts[i] / 8; ++j) {
-      made->mutable_words()[j / 8] |=
-          uint64_t{static_cast<unsigned char>(*next++)} << (j % 8 * 8);
-    }
-    filter.layers_[i].bits = *std::move(made);
+  for (uint32_t i = 0; i < header->layer_count; ++i) {
+    const auto size = static_cast<size_t>(LayerBytes(saved, i));
+    auto bits = BitsOf(bytes.substr(0, size));
+    if (!bits.ok()) return bits.status();
+    filter.layers_[i].bits = *std::move(bits);
+    bytes.remove_prefix(size);
   }
   return filter;
 }
