@@ -31,6 +31,33 @@ absl::Status CheckSum(const BlockPlace& place, uint64_t offset,
                    absl::Hex(stored, absl::kZeroPad8)));
 }
 
+// Index and properties end at the footer, whose offset in the block is `at`.
+absl::Status CheckTailSizes(const BlockPlace& place, uint64_t at,
+                            const ParsedFooter& footer) {
+  // In this order no sum can overflow.
+  if (footer.index_offset > at ||
+      footer.index_size > at - footer.index_offset ||
+      footer.properties_size != at - footer.index_offset - footer.index_size) {
+    return DataLossAt(
+        place, at + Footer::kIndexOffset,
+        absl::StrCat("index at ", footer.index_offset, " of ",
+                     footer.index_size, " bytes and properties of ",
+                     footer.properties_size,
+                     " bytes do not end at the footer"));
+  }
+  // Before the tail is read, which takes memory of its size.
+  if (footer.index_size > ChunkIndex::kMaxBytes ||
+      footer.properties_size > ChunkIndex::kMaxBytes) {
+    return Annotate(
+        place, at + Footer::kIndexSize,
+        absl::UnimplementedError(absl::StrCat(
+            "a chunk index of ", footer.index_size, " bytes and properties of ",
+            footer.properties_size, ": this library reads up to ",
+            ChunkIndex::kMaxBytes, " of each")));
+  }
+  return absl::OkStatus();
+}
+
 absl::Status ParseProperty(uint64_t number, std::string_view value,
                            BlockProperties* block) {
   const auto integer = [&value](uint64_t max, auto* field) {
@@ -330,27 +357,8 @@ absl::StatusOr<ParsedFooter> ParseFooter(const BlockPlace& place,
         absl::StrCat("the block says it has ", u64(Footer::kBlockSize),
                      " bytes, it was opened with ", place.size_bytes));
   }
-  // In this order no sum can overflow.
-  if (parsed.index_offset > at ||
-      parsed.index_size > at - parsed.index_offset ||
-      parsed.properties_size != at - parsed.index_offset - parsed.index_size) {
-    return DataLossAt(
-        place, at + Footer::kIndexOffset,
-        absl::StrCat("index at ", parsed.index_offset, " of ",
-                     parsed.index_size, " bytes and properties of ",
-                     parsed.properties_size,
-                     " bytes do not end at the footer"));
-  }
-  // Before the tail is read, which takes memory of its size.
-  if (parsed.index_size > ChunkIndex::kMaxBytes ||
-      parsed.properties_size > ChunkIndex::kMaxBytes) {
-    return Annotate(
-        place, at + Footer::kIndexSize,
-        absl::UnimplementedError(absl::StrCat(
-            "a chunk index of ", parsed.index_size, " bytes and properties of ",
-            parsed.properties_size, ": this library reads up to ",
-            ChunkIndex::kMaxBytes, " of each")));
-  }
+  status = CheckTailSizes(place, at, parsed);
+  if (!status.ok()) return status;
   return parsed;
 }
 
