@@ -25,7 +25,7 @@ namespace rowbloom::plugin {
 
 namespace {
 
-// As in CompareWithExpected().
+// As verify judges filters: with fewer keys, chance and rounding decide.
 constexpr uint64_t kFewestKeysOfAFilter = 1000;
 
 // An SST, its filter, and the one that the policy would write.
@@ -197,31 +197,15 @@ std::vector<Candidate> CandidatesOf(const RocksDbBudgetReport& report,
   for (const RocksDbFilterFile& file : verified.files) {
     filters[file.path] = &file;
   }
-  // Its runs are SSTs of level 0, and levels.
-  std::vector<size_t> run_of_file;
-  std::vector<uint64_t> keys_of_run;
-  for (size_t i = 0; i < report.files.size(); ++i) {
-    if (i == 0 || report.files[i].level == 0 ||
-        report.files[i].level != report.files[i - 1].level) {
-      keys_of_run.push_back(0);
-    }
-    keys_of_run.back() += report.files[i].key_count;
-    run_of_file.push_back(keys_of_run.size() - 1);
-  }
   std::vector<Candidate> candidates;
-  for (size_t i = 0; i < report.files.size(); ++i) {
-    const RocksDbBudgetFile& file = report.files[i];
+  for (const RocksDbBudgetFile& file : report.files) {
     const auto filter = filters.find(SstPath(env, file.path));
     if (filter == filters.end()) continue;  // It came or went meanwhile.
     Candidate& candidate = candidates.emplace_back();
     std::tie(candidate.number, candidate.live) = by_path.at(file.path);
     candidate.filter = *filter->second;
     candidate.key_count = file.key_count;
-    const uint64_t keys = keys_of_run[run_of_file[i]];
-    if (keys == 0) continue;
-    candidate.absent_asks = report.waste.runs[run_of_file[i]].absent_asks *
-                            static_cast<double>(file.key_count) /
-                            static_cast<double>(keys);
+    candidate.absent_asks = file.absent_asks;
   }
   return candidates;
 }

@@ -280,11 +280,10 @@ absl::Status SumUp(const FilterCost& cost, const FilterStats* stats,
     RocksDbBudgetFile& file = report->files[i];
     const auto keys = static_cast<double>(file.key_count);
     const RunFilters& run = runs[run_of_file[i]];
-    const double all = static_cast<double>(run.run.key_count) * run.fpr;
-    if (all == 0) continue;
-    file.expected_wasted_reads =
-        report->waste.runs[run_of_file[i]].wasted_reads *
-        (keys * file.expected_fpr / all);
+    if (run.run.key_count == 0) continue;
+    file.absent_asks = report->waste.runs[run_of_file[i]].absent_asks * keys /
+                       static_cast<double>(run.run.key_count);
+    file.expected_wasted_reads = file.absent_asks * file.expected_fpr;
   }
   return absl::OkStatus();
 }

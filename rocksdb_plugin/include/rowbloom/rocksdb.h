@@ -171,7 +171,10 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 //   VerifyRocksDbFilters() checks the existing filters.
 // - Filter partitions that are not pinned: with a prefix extractor, scans with
 //   fill_cache=false read them from the file, and RocksDB before 9.6 makes them
-//   large. The same if their top-level index is not pinned.
+//   large. The same if their top-level index is not pinned. Without a block
+//   cache each lookup reads one.
+// - A budget that cannot be spent: optimize_filters_for_hits, unless it is
+//   kHitsOnly, or a budget_bytes of less than 1 KiB.
 // - A comparator under which RocksDbRows cannot scan, with a filter policy or
 //   an extractor of rowbloom for keys of more than one segment.
 // - No prefix extractor, with a filter policy for such keys.

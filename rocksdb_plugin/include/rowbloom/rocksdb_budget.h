@@ -73,7 +73,9 @@ struct RocksDbBudgetFile {
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
   double expected_fpr = 1;
-  // Per get of the whole tree. RocksDB counts what happens by level only.
+  // Per get of the whole tree: asks for keys that the SST lacks, and those that
+  // read it. RocksDB counts what happens by level only.
+  double absent_asks = 0;
   double expected_wasted_reads = 0;
 
   double bits_per_key() const;  // 0 without keys.
