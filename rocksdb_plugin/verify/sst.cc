@@ -186,6 +186,31 @@ absl::Status ExplainNoProperties(const std::string& path, rdb::Env* env) {
   return absl::DataLossError(absl::StrCat(path, ": no table properties"));
 }
 
+// The factory of a table that is not block based, which its last bytes tell, or
+// nullptr. Such tables ask no filter_policy.
+const char* OtherFactory(const std::string& path, rdb::Env* env) {
+  constexpr struct {
+    std::string_view magic;
+    const char* factory;
+  } kOthers[] = {
+      {{"\x64\x95\xbf\x63\x96\x22\x42\x82", 8}, "PlainTableFactory"},
+      {{"\xb8\x13\x8f\x7a\xeb\x18\x34\x4f", 8}, "PlainTableFactory"},
+      {{"\x73\x78\xf1\xc5\xd0\x89\x67\x92", 8}, "CuckooTableFactory"}};
+  std::unique_ptr<rdb::RandomAccessFile> file;
+  uint64_t file_bytes = 0;
+  if (!env->GetFileSize(path, &file_bytes).ok() ||
+      file_bytes < kLegacyMagic.size() ||
+      !env->NewRandomAccessFile(path, &file, rdb::EnvOptions()).ok()) {
+    return nullptr;
+  }
+  const std::string last =
+      ReadAt(file.get(), file_bytes - kLegacyMagic.size(), kLegacyMagic.size());
+  for (const auto& other : kOthers) {
+    if (last == other.magic) return other.factory;
+  }
+  return nullptr;
+}
+
 // The status of a failed Open(): Unimplemented for a newer format_version.
 absl::Status ExplainOpen(const std::string& path, rdb::Env* env,
                          const rdb::Status& status) {
@@ -194,6 +219,10 @@ absl::Status ExplainOpen(const std::string& path, rdb::Env* env,
     return LevelDbError(path);
   }
   absl::Status explained = FromRocksDb(status);
+  if (const char* factory = OtherFactory(path, env)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ": a table of ", factory, ", which asks no filter_policy"));
+  }
   if (!absl::IsDataLoss(explained) ||
       status.ToString().find("unsupported format_version") ==
           std::string::npos) {

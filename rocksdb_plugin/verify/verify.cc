@@ -156,7 +156,7 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t neighbour_count,
     } else if (absl::IsUnimplemented(sst.status())) {
       file->state = RocksDbFilterState::kNewer;
     } else if (absl::IsInvalidArgument(sst.status())) {
-      file->state = RocksDbFilterState::kNone;  // A table of LevelDB.
+      file->state = RocksDbFilterState::kNone;  // As in a table of LevelDB.
     }
     return sst.status();
   }

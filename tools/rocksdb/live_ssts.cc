@@ -16,6 +16,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/options.h"
+#include "rocksdb/table.h"
 #include "rocksdb_plugin/release.h"
 #include "rocksdb_plugin/sst_path.h"
 #include "rowbloom/rocksdb_budget.h"
@@ -239,6 +240,11 @@ void Configure(const OptionsFile& options_file, const std::string& name,
   if (!options_file.error().empty()) {
     family->ExpectUnknown("what filters are asked for is not known: " +
                           EscapeControls(options_file.error()));
+  } else if (options != nullptr &&
+             options->table_factory
+                     ->GetOptions<rdb::BlockBasedTableOptions>() == nullptr) {
+    family->ExpectUnknown(
+        "the tables are not block based, and ask no filter_policy");
   } else if (options == nullptr || policy.empty()) {
     family->ExpectUnknown(
         "the OPTIONS file does not say what filters are asked for");

@@ -12,6 +12,9 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/env_encryption.h"
+#include "rocksdb/slice_transform.h"
+#include "rocksdb/sst_file_writer.h"
+#include "rocksdb/table.h"
 #include "rocksdb/version.h"
 #include "rocksdb_plugin/stock_registry.h"
 #include "rocksdb_plugin/tampering_policy.h"
@@ -266,6 +269,22 @@ TEST(DbVerify, ATableOfLevelDbHasNoFilterForRocksDb) {
   EXPECT_THAT(report.warnings(),
               ElementsAre(AllOf(HasSubstr("1 file without a filter (compact"),
                                 HasSubstr(path + ": a table of LevelDB"))));
+}
+
+TEST(DbVerify, TablesThatAreNotBlockBasedAreNotDamaged) {
+  const std::unique_ptr<rdb::Env> env(rdb::NewMemEnv(rdb::Env::Default()));
+  rdb::Options options;
+  options.env = env.get();
+  options.prefix_extractor.reset(rdb::NewFixedPrefixTransform(1));
+  options.table_factory.reset(rdb::NewPlainTableFactory());
+  rdb::SstFileWriter writer(rdb::EnvOptions(), options);
+  ASSERT_TRUE(writer.Open("/plain.sst").ok());
+  ASSERT_TRUE(writer.Put("key", "value").ok());
+  ASSERT_TRUE(writer.Finish().ok());
+  const RocksDbFilterFile file = VerifyRocksDbSst("/plain.sst", options);
+  EXPECT_EQ(file.state, State::kNone);
+  EXPECT_TRUE(absl::IsInvalidArgument(file.status));
+  EXPECT_THAT(file.status.ToString(), HasSubstr("of PlainTableFactory, which"));
 }
 
 TEST(DbVerify, FilesWrittenWithoutThePluginAreNamed) {
