@@ -984,6 +984,13 @@ TEST_F(CliTest, AdviceNamesTheModeOfItsPlan) {
               HasSubstr(";budget=fixed;"));
 }
 
+TEST_F(CliTest, APlanForTooManyKeysNamesTheirOption) {
+  for (const char* of : {"--bits_per_key 10", "--target_fpr 0.01"}) {
+    EXPECT_THAT(Run("plan --keys 1e18 " + std::string(of)),
+                Exits(2, _, HasSubstr("--keys: more than 10000000000000")));
+  }
+}
+
 // RocksDB would write no filter where most keys are.
 TEST_F(CliTest, AdviceNamesTheOptionThatLeavesFiltersOut) {
   std::filesystem::copy(InputPath("reads"), InputPath("for_hits"));

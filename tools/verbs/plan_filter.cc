@@ -96,8 +96,9 @@ absl::StatusOr<Json> StandardFields(const Request& request) {
   return fields;
 }
 
+constexpr uint64_t kMostKeys = 10'000'000'000'000;
+
 absl::StatusOr<std::vector<FilterChoice>> ChoicesFor(const Request& request) {
-  constexpr uint64_t kMostKeys = 10'000'000'000'000;
   constexpr char kAny[] = "compact";
   if (*request.standard.key_count > kMostKeys) {
     return absl::InvalidArgumentError("more than " + std::to_string(kMostKeys) +
@@ -118,12 +119,15 @@ Json Answer(const Request& request) {
   const uint64_t key_count = *request.standard.key_count;
   const auto choices = ChoicesFor(request);
   Json fields{{"key_count", key_count}};
+  const auto check = [&](const char* option) {
+    ValueOf(key_count > kMostKeys ? "--keys" : option, choices);
+  };
   if (request.bits_per_key.has_value()) {
-    ValueOf("--bits_per_key", choices);
+    check("--bits_per_key");
     fields["bits_per_key"] = *request.bits_per_key;
   } else {
     // Standard Bloom filters have more rates than the families.
-    if (!standard.ok()) ValueOf("--target_fpr", choices);
+    if (!standard.ok()) check("--target_fpr");
     fields["target_fpr"] = *request.standard.target_fpr;
   }
   for (size_t i = 0; i < std::size(kFilterPreferences); ++i) {
