@@ -221,7 +221,8 @@ class RocksDbScan {
       const KeyCodec& key_codec, absl::Span<const std::string_view> segments);
 
   // Sets the bounds and the seek mode of *read. If `tailing` is set, which must
-  // happen before this call, a scan over a column asks for its row.
+  // happen before this call, a scan over a column asks for its row. RocksDB's
+  // tailing iterators do not know DeleteRange(), and so no RocksDbDeletion.
   void Configure(ROCKSDB_NAMESPACE::ReadOptions* read);
 
  private:
