@@ -23,6 +23,7 @@
 #include <thread>
 #include <vector>
 
+#include "absl/strings/str_cat.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "nlohmann/json.hpp"
@@ -770,6 +771,20 @@ TEST_F(CliTest, AnSstOfANewerFormatIsNotDamaged) {
   EXPECT_EQ(states["unreadable"], 0);
   EXPECT_THAT(document["column_families"][0]["warnings"][0].get<std::string>(),
               HasSubstr("1 file of a newer format"));
+}
+
+TEST_F(CliTest, AnSstOfAnotherSizeThanListedIsDamaged) {
+  std::filesystem::copy(InputPath("reads"), InputPath("longer"));
+  std::string sst;
+  for (const auto& [path, bytes] : Listing("longer")) {
+    if (path.find(".sst") != std::string::npos) sst = path;
+  }
+  const std::string bytes = ReadFile(sst);
+  WriteFile(sst, bytes + bytes.substr(bytes.size() - 100));
+  EXPECT_THAT(
+      Run("verify longer"),
+      Exits(1, HasSubstr(absl::StrCat(bytes.size() + 100, " bytes, and the ",
+                                      "MANIFEST says ", bytes.size()))));
 }
 
 TEST_F(CliTest, DatabasesWithTimestampsAreRead) {

@@ -47,6 +47,7 @@ struct TargetFile {
   std::optional<int> level = {};              // In its database.
   std::shared_ptr<ColumnFamily> family = {};  // Null outside of databases.
   std::string place = {};                     // Below the directory walked.
+  std::optional<uint64_t> size_bytes = {};    // As its database has it.
 };
 
 // Where the files of a RocksDB database are. No file of it names the

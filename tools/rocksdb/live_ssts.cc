@@ -3,6 +3,7 @@
 #include "tools/rocksdb/live_ssts.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/str_cat.h"
 #include "rocksdb/db.h"
 #include "rocksdb/env.h"
 #include "rocksdb/options.h"
@@ -94,6 +96,17 @@ void AddSums(const std::vector<RocksDbFilterFile>& files, Json* summary) {
                    {"notes", notes}});
 }
 
+// RocksDB opens no database with an SST of another size than it has written.
+absl::Status CheckSize(const TargetFile& target) {
+  std::error_code error;
+  const uint64_t bytes = std::filesystem::file_size(target.path, error);
+  const uint64_t listed = target.size_bytes.value_or(bytes);
+  if (error || bytes == listed) return absl::OkStatus();
+  return absl::DataLossError(
+      absl::StrCat(target.path, ": ", bytes, " bytes, and the MANIFEST says ",
+                   listed, ": DB::Open() refuses the database"));
+}
+
 class RocksDbColumnFamily : public ColumnFamily {
  public:
   RocksDbColumnFamily(const std::string& name,
@@ -118,6 +131,12 @@ class RocksDbColumnFamily : public ColumnFamily {
     RocksDbFilterFile verified =
         VerifyRocksDbSst(target.path, options_, verify);
     verified.status = ExplainMissing(target, verified.status);
+    if (verified.status.ok()) {
+      verified.status = CheckSize(target);
+      if (!verified.status.ok()) {
+        verified.state = RocksDbFilterState::kUnreadable;
+      }
+    }
     if (absl::IsNotFound(verified.status)) return verified.status;
     Add(target, std::move(verified));
     const RocksDbFilterFile& file = report_.files.back();
@@ -367,7 +386,7 @@ absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
     }
     result.push_back(
         {plugin::SstPath(rdb::Env::Default(), plugin::ListedPath(file)),
-         absl::OkStatus(), file.level, family});
+         absl::OkStatus(), file.level, family, "", file.size});
   }
   return result;
 }
