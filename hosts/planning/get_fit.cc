@@ -198,9 +198,9 @@ absl::Status FitGets(absl::Span<const TreeRun> runs,
     double most_skew;
   };
   Range ranges[] = {{1, 1.3}, {256, 2}, {16384, 4}};
-  // While the tree changes, more than one range explains the reads. The known
-  // range stays then, and small ones come before large ones: if large ranges
-  // were popular, few filters would be read, and larger ones would pay.
+  // While the tree changes, more than one size of ranges explains the reads.
+  // The known size stays then, and small ones come before large ones: gets of
+  // large ranges read few filters, and a plan for them gives SSTs more bits.
   std::stable_partition(
       std::begin(ranges), std::end(ranges),
       [&](const Range& range) { return range.keys == known.range_keys; });

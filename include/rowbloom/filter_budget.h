@@ -247,6 +247,7 @@ class FileBudget {
   absl::Status SetLive(const LiveFilters& live);
 
   FilterSetting ForFile(const FileFacts& facts) const;
+
   // The formula's, corrected by control.
   double precision() const { return precision_; }
 

@@ -58,8 +58,7 @@ enum class PartitionCuts {
   // block follows: RocksDB from 9.6 on.
   kCoupledTwice,
   // Each ends where it is full: decouple_partitioned_filters, RocksDB's default
-  // from
-  // 10.6 on.
+  // from 10.6 on.
   kDecoupled,
 };
 

@@ -5,8 +5,8 @@
 //   TreeShape shape;
 //   shape.kind = TreeKind::kLeveled;
 //   shape.key_count = 1000000000;
-//   auto runs = RunsOf(shape);                  // 4, each 10 times the one
-//   before auto plan = PlanFilterBudget(cost, *runs, options);
+//   auto runs = RunsOf(shape);  // 4, the newest first, each 10 times larger.
+//   auto plan = PlanFilterBudget(cost, *runs, options);
 //
 // Values and arithmetic: any thread.
 
