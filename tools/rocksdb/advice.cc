@@ -61,9 +61,10 @@ double CompactExtraBytes() {
 // with all of its bytes (rocksdb_plugin/policy/row_filter_builder.cc).
 FilterSetting CompactSetting(const FilterCost& cost, double bits,
                              double key_count) {
+  static const double extra_bits = 8 * CompactExtraBytes();
   constexpr double kLeastOfAsked = 0.95;
-  FilterSetting setting = cost.ForBits(std::max(
-      kLeastOfAsked * bits, bits - 8 * CompactExtraBytes() / key_count));
+  FilterSetting setting = cost.ForBits(
+      std::max(kLeastOfAsked * bits, bits - extra_bits / key_count));
   if (setting.bits_per_key > 0) setting.bits_per_key = bits;
   return setting;
 }
