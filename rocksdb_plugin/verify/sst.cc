@@ -6,10 +6,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
-#include "policy/filter_entry.h"
 #include "release.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/env.h"
@@ -30,7 +30,6 @@ using plugin::FromRocksDb;
 using plugin::kBuiltinCompatibilityName;
 using plugin::ReadSstProperties;
 using plugin::SstPath;
-using plugin::ViewOf;
 
 namespace {
 
@@ -77,6 +76,36 @@ rdb::Options TableOptions(const rdb::Options& from,
   return options;
 }
 
+// The bytes of a file that may not be there; reads that fail are empty.
+class FileToRead {
+ public:
+  FileToRead(const std::string& path, rdb::Env* env) {
+    if (!env->GetFileSize(path, &size_bytes_).ok() ||
+        !env->NewRandomAccessFile(path, &file_, rdb::EnvOptions()).ok()) {
+      file_ = nullptr;
+    }
+  }
+
+  uint64_t size_bytes() const { return size_bytes_; }
+  std::string At(uint64_t offset, size_t size) const {
+    std::string scratch(size, '\0');
+    rdb::Slice bytes;
+    if (file_ == nullptr ||
+        !file_->Read(offset, size, &bytes, scratch.data()).ok() ||
+        bytes.size() != size) {
+      return "";
+    }
+    return bytes.ToString();
+  }
+  std::string Last(size_t size) const {
+    return size > size_bytes_ ? "" : At(size_bytes_ - size, size);
+  }
+
+ private:
+  std::unique_ptr<rdb::RandomAccessFile> file_;
+  uint64_t size_bytes_ = 0;
+};
+
 // RocksDB calls an SST of a newer format_version corrupt. The footer tells it
 // from a damaged one: from version 6 on it holds an extended magic.
 constexpr size_t kFooterBytes = 53;
@@ -88,19 +117,10 @@ constexpr uint32_t kMostPlausibleVersion = 255;
 
 // The format_version that the SST's footer claims; 0 if it has no such footer.
 uint32_t ClaimedFormatVersion(const std::string& path, rdb::Env* env) {
-  std::unique_ptr<rdb::RandomAccessFile> file;
-  uint64_t file_bytes = 0;
-  if (!env->GetFileSize(path, &file_bytes).ok() || file_bytes < kFooterBytes ||
-      !env->NewRandomAccessFile(path, &file, rdb::EnvOptions()).ok()) {
-    return 0;
-  }
-  char scratch[kFooterBytes];
-  rdb::Slice footer;
-  if (!file->Read(file_bytes - kFooterBytes, kFooterBytes, &footer, scratch)
-           .ok() ||
-      footer.size() != kFooterBytes ||
-      ViewOf(footer).substr(kExtendedMagicOffset, kExtendedMagic.size()) !=
-          kExtendedMagic) {
+  const std::string footer = FileToRead(path, env).Last(kFooterBytes);
+  if (footer.empty() ||
+      footer.compare(kExtendedMagicOffset, kExtendedMagic.size(),
+                     kExtendedMagic) != 0) {
     return 0;
   }
   uint32_t version = 0;
@@ -121,17 +141,6 @@ constexpr std::string_view kLegacyMagic{"\x57\xfb\x80\x8b\x24\x75\x47\xdb", 8};
 constexpr std::string_view kPropertiesName = "rocksdb.properties";
 constexpr uint64_t kMostMetaIndexBytes = 1 << 20;
 
-// The bytes of a file, or empty.
-std::string ReadAt(rdb::RandomAccessFile* file, uint64_t offset, size_t size) {
-  std::string scratch(size, '\0');
-  rdb::Slice bytes;
-  if (!file->Read(offset, size, &bytes, scratch.data()).ok() ||
-      bytes.size() != size) {
-    return "";
-  }
-  return bytes.ToString();
-}
-
 bool ReadVarint(std::string_view* bytes, uint64_t* value) {
   *value = 0;
   for (int shift = 0; shift < 64 && !bytes->empty(); shift += 7) {
@@ -147,16 +156,9 @@ bool ReadVarint(std::string_view* bytes, uint64_t* value) {
 // whose properties it did not find; or, from RocksDB 11 on, that it does not
 // read.
 bool IsOfLevelDb(const std::string& path, rdb::Env* env) {
-  std::unique_ptr<rdb::RandomAccessFile> file;
-  uint64_t file_bytes = 0;
-  if (!env->GetFileSize(path, &file_bytes).ok() ||
-      file_bytes < kLegacyFooterBytes ||
-      !env->NewRandomAccessFile(path, &file, rdb::EnvOptions()).ok()) {
-    return false;
-  }
-  const std::string footer =
-      ReadAt(file.get(), file_bytes - kLegacyFooterBytes, kLegacyFooterBytes);
-  if (footer.size() != kLegacyFooterBytes ||
+  const FileToRead file(path, env);
+  const std::string footer = file.Last(kLegacyFooterBytes);
+  if (footer.empty() ||
       footer.substr(kLegacyFooterBytes - kLegacyMagic.size()) != kLegacyMagic) {
     return false;
   }
@@ -164,11 +166,10 @@ bool IsOfLevelDb(const std::string& path, rdb::Env* env) {
   uint64_t offset = 0;
   uint64_t size = 0;
   if (!ReadVarint(&rest, &offset) || !ReadVarint(&rest, &size) || size == 0 ||
-      size > kMostMetaIndexBytes || offset > file_bytes) {
+      size > kMostMetaIndexBytes || offset > file.size_bytes()) {
     return false;
   }
-  const std::string meta_index =
-      ReadAt(file.get(), offset, static_cast<size_t>(size));
+  const std::string meta_index = file.At(offset, static_cast<size_t>(size));
   return !meta_index.empty() &&
          meta_index.find(kPropertiesName) == std::string::npos;
 }
@@ -196,15 +197,7 @@ const char* OtherFactory(const std::string& path, rdb::Env* env) {
       {{"\x64\x95\xbf\x63\x96\x22\x42\x82", 8}, "PlainTableFactory"},
       {{"\xb8\x13\x8f\x7a\xeb\x18\x34\x4f", 8}, "PlainTableFactory"},
       {{"\x73\x78\xf1\xc5\xd0\x89\x67\x92", 8}, "CuckooTableFactory"}};
-  std::unique_ptr<rdb::RandomAccessFile> file;
-  uint64_t file_bytes = 0;
-  if (!env->GetFileSize(path, &file_bytes).ok() ||
-      file_bytes < kLegacyMagic.size() ||
-      !env->NewRandomAccessFile(path, &file, rdb::EnvOptions()).ok()) {
-    return nullptr;
-  }
-  const std::string last =
-      ReadAt(file.get(), file_bytes - kLegacyMagic.size(), kLegacyMagic.size());
+  const std::string last = FileToRead(path, env).Last(kLegacyMagic.size());
   for (const auto& other : kOthers) {
     if (last == other.magic) return other.factory;
   }
@@ -219,13 +212,13 @@ absl::Status ExplainOpen(const std::string& path, rdb::Env* env,
     return LevelDbError(path);
   }
   absl::Status explained = FromRocksDb(status);
+  if (!absl::IsDataLoss(explained)) return explained;
   if (const char* factory = OtherFactory(path, env)) {
     return absl::InvalidArgumentError(absl::StrCat(
         path, ": a table of ", factory, ", which asks no filter_policy"));
   }
-  if (!absl::IsDataLoss(explained) ||
-      status.ToString().find("unsupported format_version") ==
-          std::string::npos) {
+  if (status.ToString().find("unsupported format_version") ==
+      std::string::npos) {
     return explained;
   }
   const uint32_t version = ClaimedFormatVersion(path, env);
