@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,6 +32,7 @@
 #include "verify/builtin_filter.h"
 #include "verify/no_policy.h"
 #include "verify/partitions.h"
+#include "verify/policy_budget.h"
 #include "verify/whole_filters.h"
 #if ROCKSDB_MAJOR >= 8
 #include "rocksdb/advanced_cache.h"
@@ -38,12 +41,14 @@
 namespace rowbloom {
 
 using plugin::BudgetBitsPerKey;
+using plugin::BudgetOf;
 using plugin::CheckRocksDbRelease;
 using plugin::ComposedPolicy;
 using plugin::EqualMeansSameBytes;
 using plugin::IsBytewise;
 using plugin::kBuiltinCompatibilityName;
 using plugin::NativePolicy;
+using plugin::PolicyBudget;
 using plugin::RowPrefixExtractor;
 using plugin::TextPolicy;
 using plugin::ToRocksDbStatus;
@@ -279,43 +284,35 @@ Status CheckTraps(const ColumnFamilyOptions& options,
   return CheckPair(policy->options(), *extractor);
 }
 
-struct Budget {
-  const RocksDbBudgetOptions* options = nullptr;
-  BudgetMode mode = BudgetMode::kFixed;
-};
-
 // nullopt unless the policy is ours and has a budget.
-std::optional<Budget> BudgetOf(const BlockBasedTableOptions* table_options) {
+std::optional<PolicyBudget> BudgetIn(
+    const BlockBasedTableOptions* table_options) {
   if (const auto* native = PolicyOf<NativePolicy>(table_options)) {
-    const std::optional<BudgetMode> mode = native->options().effective_budget();
-    if (!mode.has_value()) return std::nullopt;
-    return Budget{&native->options(), *mode};
+    return BudgetOf(native->options());
   }
   if (const auto* composed = PolicyOf<ComposedPolicy>(table_options)) {
-    return Budget{&composed->options(), composed->options().budget};
+    return BudgetOf(composed->options());
   }
   return std::nullopt;
 }
 
 // nullptr if none is set.
-const char* OptionThatNeedsListener(const RocksDbBudgetOptions& budget,
-                                    BudgetMode mode) {
-  if (budget.auto_bits) return "auto_bits";
-  if (budget.budget_bytes > 0) return "budget_bytes";
-  return mode == BudgetMode::kHitsOnly ? "budget=hits_only" : nullptr;
+const char* OptionThatNeedsListener(const PolicyBudget& budget) {
+  if (budget.options.auto_bits) return "auto_bits";
+  if (budget.options.budget_bytes > 0) return "budget_bytes";
+  return budget.mode == BudgetMode::kHitsOnly ? "budget=hits_only" : nullptr;
 }
 
 // Empty unless a budget cannot be spent.
 std::string WarnOfBudget(const ColumnFamilyOptions& options,
                          const BlockBasedTableOptions* table_options) {
-  const std::optional<Budget> budget = BudgetOf(table_options);
+  const std::optional<PolicyBudget> budget = BudgetIn(table_options);
   if (!budget.has_value()) return "";
   const char* const name = table_options->filter_policy->Name();
   constexpr uint64_t kFewBytes = 1024;
-  if (budget->options->budget_bytes > 0 &&
-      budget->options->budget_bytes < kFewBytes) {
-    return absl::StrCat("filter_policy ", name, " with budget_bytes ",
-                        budget->options->budget_bytes,
+  const uint64_t bytes = budget->options.budget_bytes;
+  if (bytes > 0 && bytes < kFewBytes) {
+    return absl::StrCat("filter_policy ", name, " with budget_bytes ", bytes,
                         ": it is in bytes, and too small for most filters");
   }
   if (options.optimize_filters_for_hits &&
@@ -411,9 +408,8 @@ Status CheckRocksDbOptions(const rdb::Options& options,
       options.table_factory == nullptr
           ? nullptr
           : options.table_factory->GetOptions<BlockBasedTableOptions>();
-  const std::optional<Budget> of_policy = BudgetOf(table_options);
-  if (!of_policy.has_value()) return status;
-  const auto& [budget, mode] = *of_policy;
+  const std::optional<PolicyBudget> budget = BudgetIn(table_options);
+  if (!budget.has_value()) return status;
   const std::string name =
       absl::StrCat("filter_policy ", table_options->filter_policy->Name());
   const bool has_listener = std::any_of(
@@ -429,7 +425,7 @@ Status CheckRocksDbOptions(const rdb::Options& options,
         "NewRocksDbBudgetListener() to DBOptions::listeners, or "
         "listeners={rowbloom.BudgetListener}");
   };
-  const char* const option = OptionThatNeedsListener(*budget, mode);
+  const char* const option = OptionThatNeedsListener(*budget);
   if (options.compaction_style == rdb::kCompactionStyleFIFO) {
     if (option == nullptr) return status;
     return Status::InvalidArgument(absl::StrCat(
@@ -441,12 +437,12 @@ Status CheckRocksDbOptions(const rdb::Options& options,
     return Status::InvalidArgument(without_listener(option));
   }
   if (warnings == nullptr) return status;
-  if (!has_listener && mode != BudgetMode::kFixed) {
+  if (!has_listener && budget->mode != BudgetMode::kFixed) {
     warnings->push_back(without_listener("a budget") + ", or set budget=fixed");
   }
   const bool counts_gets = options.statistics != nullptr &&
                            plugin::CountsTickers(*options.statistics);
-  if (budget->auto_bits && !counts_gets) {
+  if (budget->options.auto_bits && !counts_gets) {
     warnings->push_back(absl::StrCat(
         name, " with auto_bits, but DBOptions::statistics ",
         options.statistics == nullptr ? "is nullptr" : "counts no tickers",

@@ -31,13 +31,14 @@
 #include "verify/builtin_filter.h"
 #include "verify/neighbours.h"
 #include "verify/no_policy.h"
+#include "verify/policy_budget.h"
 #include "verify/whole_filters.h"
 
 namespace rowbloom {
 
 using plugin::AskNeighbours;
 using plugin::BlockCacheSize;
-using plugin::BudgetBitsPerKey;
+using plugin::BudgetOf;
 using plugin::BuiltinFamily;
 using plugin::CheckRocksDbRelease;
 using plugin::ComposedPolicy;
@@ -48,6 +49,7 @@ using plugin::kNoPolicyWarning;
 using plugin::ListedPath;
 using plugin::NativePolicy;
 using plugin::NeighbourSample;
+using plugin::PolicyBudget;
 using plugin::ReadSstProperties;
 using plugin::SizeOf;
 using plugin::SstPath;
@@ -218,12 +220,19 @@ struct BitsRange {
   double high = 0;
 };
 
+// nullopt if each SST gets the same bits.
+std::optional<PolicyBudget> BudgetIn(const RocksDbExpectedFilter& expected) {
+  if (expected.composed.has_value()) return BudgetOf(*expected.composed);
+  if (expected.rowbloom.has_value()) return BudgetOf(*expected.rowbloom);
+  return std::nullopt;
+}
+
 // Filter sizes are rounded, most of all by optimize_filters_for_memory.
-BitsRange RangeOf(BudgetMode mode, double bits,
-                  const RocksDbBudgetOptions& options) {
+BitsRange RangeOf(const PolicyBudget& budget) {
   constexpr double kExtra = FileBudget::kMaxExtraBits;
+  const double bits = budget.bits_per_key;
   BitsRange range;
-  switch (mode) {
+  switch (budget.mode) {
     case BudgetMode::kBalanced:
       range = {0.9 * (bits - kExtra), 1.25 * (bits + kExtra)};
       break;
@@ -233,30 +242,22 @@ BitsRange RangeOf(BudgetMode mode, double bits,
       range = {0.75 * bits, 1.25 * bits};
       break;
   }
-  if (options.auto_bits) {
+  if (budget.options.auto_bits) {
     return {0, std::numeric_limits<double>::infinity()};
   }
   // Limits in bytes may be below the bits, and below the smallest filter the
   // nearest choice is no filter.
-  if (options.budget_bytes > 0 || range.low < FilterSpec::kMinBitsPerKey) {
+  if (budget.options.budget_bytes > 0 ||
+      range.low < FilterSpec::kMinBitsPerKey) {
     range.low = 0;
   }
   return range;
 }
 
-// nullopt if each SST gets the same bits.
 std::optional<BitsRange> BudgetRange(const RocksDbExpectedFilter& expected) {
-  if (expected.composed.has_value()) {
-    const RocksDbComposedOptions& composed = *expected.composed;
-    return RangeOf(composed.budget, composed.bits_per_key, composed);
-  }
-  if (expected.rowbloom.has_value() &&
-      expected.rowbloom->effective_budget().has_value()) {
-    const RocksDbOptions& native = *expected.rowbloom;
-    return RangeOf(*native.effective_budget(), BudgetBitsPerKey(native),
-                   native);
-  }
-  return std::nullopt;
+  const std::optional<PolicyBudget> budget = BudgetIn(expected);
+  if (!budget.has_value()) return std::nullopt;
+  return RangeOf(*budget);
 }
 
 // The reason why the budget did not give these bits, or empty.
@@ -436,17 +437,10 @@ std::string PassingWarning(absl::Span<const RocksDbFilterFile> files) {
 // True if the options ask for filters where they pay: a budget that is not for
 // gets that never miss. `auto` may know that none pay.
 bool WantsFilters(const RocksDbExpectedFilter& expected) {
-  const auto wants = [&](const RocksDbBudgetOptions& budget, BudgetMode mode) {
-    return mode != BudgetMode::kHitsOnly &&
-           (!budget.auto_bits || budget.budget_bytes > 0 ||
-            expected.none_at_bottom);
-  };
-  if (expected.composed.has_value()) {
-    return wants(*expected.composed, expected.composed->budget);
-  }
-  if (!expected.rowbloom.has_value()) return false;
-  const std::optional<BudgetMode> mode = expected.rowbloom->effective_budget();
-  return mode.has_value() && wants(*expected.rowbloom, *mode);
+  const std::optional<PolicyBudget> budget = BudgetIn(expected);
+  return budget.has_value() && budget->mode != BudgetMode::kHitsOnly &&
+         (!budget->options.auto_bits || budget->options.budget_bytes > 0 ||
+          expected.none_at_bottom);
 }
 
 // A warning if most keys are in no filter, though the options want some, or
