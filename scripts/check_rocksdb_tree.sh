@@ -62,18 +62,11 @@ compile() {
     "$@"
 }
 
-# compile_cell MODE FLAG SOURCE...: sets `cell`. The sources of a folder are
-# compiled as one, which reads RocksDB's headers once for each.
+# compile_cell MODE FLAG SOURCE...: sets `cell`. Each source is compiled alone,
+# or another one's #include would hide that it lacks its own.
 compile_cell() {
-  local source folders=$scratch/folders
-  rm -rf "$folders"
-  mkdir "$folders"
-  for source in "${@:3}"; do
-    echo "#include \"$source\"" \
-      >>"$folders/$(basename "$(dirname "$source")").cc"
-  done
   cell=yes
-  printf '%s\0' "$folders"/*.cc |
+  printf '%s\0' "${@:3}" |
     xargs -0 -n 1 -P "$(nproc)" bash -c 'compile -fsyntax-only "$@"' _ "$2" \
       2>"$scratch/errors" && return
   cell=NO

@@ -16,16 +16,13 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "block_cache.h"
 #include "budget/live_tree.h"
-#include "rocksdb/cache.h"
 #include "rocksdb/env.h"
 #include "rocksdb/table.h"
 #include "rocksdb/version.h"
 #include "rowbloom/get_cost.h"
 #include "rowbloom/get_fit.h"
-#if ROCKSDB_MAJOR >= 8
-#include "rocksdb/advanced_cache.h"
-#endif
 
 namespace rowbloom::plugin {
 

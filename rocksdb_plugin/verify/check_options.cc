@@ -19,7 +19,6 @@
 #include "policy/row_prefix_extractor.h"
 #include "policy/text_policy.h"
 #include "release.h"
-#include "rocksdb/cache.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/memtablerep.h"
@@ -34,9 +33,6 @@
 #include "verify/partitions.h"
 #include "verify/policy_budget.h"
 #include "verify/whole_filters.h"
-#if ROCKSDB_MAJOR >= 8
-#include "rocksdb/advanced_cache.h"
-#endif
 
 namespace rowbloom {
 

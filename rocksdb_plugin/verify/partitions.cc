@@ -3,7 +3,7 @@
 #include "verify/partitions.h"
 
 #include "absl/strings/str_cat.h"
-#include "rocksdb/cache.h"
+#include "block_cache.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
 

@@ -8,13 +8,10 @@
 
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
-#include "rocksdb/cache.h"
+#include "block_cache.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
 #include "rocksdb/version.h"
-#if ROCKSDB_MAJOR >= 8
-#include "rocksdb/advanced_cache.h"
-#endif
 
 namespace rowbloom::plugin {
 

@@ -14,15 +14,13 @@
 #include <thread>
 #include <vector>
 
+#include "block_cache.h"
 #include "cache/tracked_value.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/version.h"
 #include "testing/counting_source.h"
-#if ROCKSDB_MAJOR >= 8
-#include "rocksdb/advanced_cache.h"
-#endif
 
 namespace rowbloom {
 namespace {
