@@ -218,6 +218,7 @@ def check_cache_memory(results):
 def check_pages(results):
     run, = results["pages"]
     assert run["hit"]["huge_pages_ns"] > 0, run
+    assert run["load_from_array"]["huge_pages_ns"] > 0, run
     assert run["first_load"]["small_pages_ns"] > 0, run
 
 

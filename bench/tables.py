@@ -390,9 +390,11 @@ def memory_cache(result):
 def pages(result):
     yield ("Nanoseconds of processor time that a hit and the first load of a "
            "chunk take in small pages and in huge ones, and how many times as "
-           "fast huge ones are; medians of rounds in turns.")
+           "fast huge ones are; medians of rounds in turns. A `load from "
+           "array` is one of a random byte in as much memory.")
     yield pivot([(run, kind) for run in result["pages"]
-                 for kind in ("hit", "first_load")], "filter, MiB",
+                 for kind in ("hit", "load_from_array", "first_load")],
+                "filter, MiB",
                 lambda cell: (f"`{cell[0]['family']}`, "
                               + number(cell[0]["mebibytes"])),
                 lambda cell: cell[1].replace("_", " "),

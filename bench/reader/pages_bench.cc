@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The processor time of hits and first loads, of readers whose cache lies in
-// huge pages and of readers whose cache does not, in turns.
+// huge pages and of readers whose cache does not, in turns; and of loads from
+// an array of the same size, which no hit in memory of that size outruns.
 //
 //   pages_bench --mebibytes 80,125 --json pages_bench.json
 //
 // `huge_page_bytes` is what the system gave: it decides by
 // /sys/kernel/mm/transparent_hugepage/enabled and by its free memory.
 
+#include <sys/mman.h>
 #include <time.h>
 
 #include <algorithm>
@@ -15,9 +17,12 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
 #include <fstream>
 #include <functional>
 #include <memory>
+#include <new>
 #include <stdexcept>
 #include <string>
 #include <utility>
@@ -156,6 +161,41 @@ class Readers {
   std::vector<std::unique_ptr<FilterReader>> readers_;
 };
 
+// An array that random loads walk: the place of each is that of the one before
+// and its value, so that they do not overlap.
+class Array {
+ public:
+  Array(double bytes, bool huge_pages) : size_(static_cast<size_t>(bytes)) {
+    const size_t pages = size_ / kPageBytes + 1;
+    bytes_.reset(
+        static_cast<char*>(std::aligned_alloc(kPageBytes, pages * kPageBytes)));
+    if (bytes_ == nullptr) throw std::bad_alloc();
+    madvise(bytes_.get(), pages * kPageBytes,
+            huge_pages ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    std::memset(bytes_.get(), 1, size_);
+  }
+  // The nanoseconds of each load.
+  double Walk(uint64_t loads) const {
+    Random random(kSeed);
+    uint64_t value = 0;
+    const double all = NanosecondsOf([&] {
+      for (uint64_t i = 0; i < loads; ++i) {
+        value = bytes_.get()[(random.Next() + value) % size_];
+      }
+    });
+    if (value != 1) throw std::runtime_error("the array was not read");
+    return all / static_cast<double>(loads);
+  }
+
+ private:
+  static constexpr size_t kPageBytes = 2 << 20;
+  struct Free {
+    void operator()(char* bytes) const { std::free(bytes); }
+  };
+  size_t size_;
+  std::unique_ptr<char, Free> bytes_;
+};
+
 Json Measure(const std::string& family, double mebibytes, const Options& o) {
   constexpr double kMostBytesOfBlock = 5 << 20;
   const double bytes = mebibytes * (1 << 20);
@@ -172,6 +212,8 @@ Json Measure(const std::string& family, double mebibytes, const Options& o) {
       loads[huge].push_back(open(huge)->Load());
     }
   }
+  const Array arrays[2] = {{bytes, false}, {bytes, true}};
+  std::vector<double> walks[2];
   const auto small_pages = open(false);
   small_pages->Load();
   const uint64_t before = HugePageBytes();
@@ -181,6 +223,7 @@ Json Measure(const std::string& family, double mebibytes, const Options& o) {
   for (int round = 0; round < o.rounds; ++round) {
     for (const bool huge : {round % 2 == 0, round % 2 != 0}) {
       hits[huge].push_back((huge ? huge_pages : small_pages)->Ask(o.lookups));
+      walks[huge].push_back(arrays[huge].Walk(o.lookups));
     }
   }
   const auto result = [&](const std::vector<double>(&times)[2]) -> Json {
@@ -196,6 +239,7 @@ Json Measure(const std::string& family, double mebibytes, const Options& o) {
           {"mebibytes", mebibytes},
           {"huge_page_bytes", huge_page_bytes},
           {"hit", result(hits)},
+          {"load_from_array", result(walks)},
           {"first_load", result(loads)}};
 }
 
