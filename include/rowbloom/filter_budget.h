@@ -203,19 +203,16 @@ struct FileBudgetOptions {
 struct LiveFilters {
   uint64_t key_count = 0;
   uint64_t filter_bytes = 0;
-  // The newest first, as they will be when the compactions of now are done;
-  // empty if not known.
-  std::vector<TreeRun> runs = {};
+  std::vector<TreeRun> runs = {};  // The newest first; empty if not known.
   // The share of the keys that enter the oldest run with the SST they were in,
   // which keeps its filter; 0 for a host that always rewrites.
   std::optional<double> moved_share = std::nullopt;
   // The share of gets whose key is nowhere, as counted; it replaces that of the
   // options.
   std::optional<double> missing_share = std::nullopt;
-  // The keys of each run whose SSTs these compactions write; empty if there are
-  // none. filter_bytes is without the filters of these keys, which will be
-  // those of the plan.
-  std::vector<uint64_t> written_keys = {};
+  // Keys of key_count whose filters are not in filter_bytes, because SSTs are
+  // written that will replace them: they count with the budget's average.
+  uint64_t written_key_count = 0;
 };
 
 // Gives each SST its setting when it is written. An SST counts for the run that

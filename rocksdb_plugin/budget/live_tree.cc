@@ -43,11 +43,6 @@ double RoundedBits(double bits_per_key) {
   return kStep * std::round(bits_per_key / kStep);
 }
 
-// The run of an SST: the newest first.
-std::pair<int, uint64_t> RunOf(const LiveFile& file) {
-  return {file.level, file.level > 0 ? 0 : ~file.order};
-}
-
 double PlannedBytes(const LiveFile& file,
                     const FilterEstimator::Estimate& estimate) {
   return file.planned_filter_bytes.has_value()
@@ -138,7 +133,8 @@ const LiveTree::Sums& LiveTree::UpToDateSums() const {
   sums.estimator = FilterEstimator(files_);
   for (const auto& [number, file] : files_) {
     const FilterEstimator::Estimate estimate = sums.estimator.Of(file);
-    Sums::Run& run = sums.runs[RunOf(file)];
+    const uint64_t place = file.level > 0 ? 0 : ~file.order;
+    Sums::Run& run = sums.runs[{file.level, place}];
     run.keys += estimate.keys;
     if (estimate.keys > 0) {
       run.bits[RoundedBits(8 * estimate.bytes / estimate.keys)] +=
@@ -164,7 +160,7 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   if (!sums.estimator.is_known()) return std::nullopt;
   View view;
   for (const auto& [place, run] : sums.runs) {
-    view.runs.push_back({Rounded(run.keys)});
+    view.live.runs.push_back({Rounded(run.keys)});
     view.run_bits.push_back(run.bits);
   }
   if (sums.of_policy.keys > 0) {
@@ -173,8 +169,10 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   view.gets = gets_.rates();
   view.has_statistics = has_statistics_;
   view.has_unknown = may_have_unknown_;
+  view.live.key_count = Rounded(sums.keys);
   view.filter_bytes = sums.bytes;
-  view.live = AfterCompactions(sums);
+  view.live.filter_bytes = Rounded(sums.bytes);
+  LeaveOutInputs(sums, &view.live);
   view.live.moved_share = MovedShare(output, sums);
   view.estimator = sums.estimator;
   view.level_count =
@@ -189,44 +187,26 @@ std::optional<LiveTree::View> LiveTree::ViewFor(const Output& output) const {
   return view;
 }
 
-LiveFilters LiveTree::AfterCompactions(const Sums& sums) const {
-  struct RunKeys {
-    double all = 0;
-    double written = 0;
-  };
-  std::map<std::pair<int, uint64_t>, RunKeys> runs;
-  for (const auto& [place, run] : sums.runs) runs[place].all = run.keys;
-  double bytes = sums.bytes;
+void LiveTree::LeaveOutInputs(const Sums& sums, LiveFilters* live) const {
+  double keys = 0;
+  double bytes = 0;
   for (const auto& [id, job] : jobs_) {
-    double keys = 0;
-    uint64_t order = 0;
     for (const uint64_t number : job.inputs) {
       const auto input = files_.find(number);
       if (input == files_.end()) continue;
-      const LiveFile& file = input->second;
-      const FilterEstimator::Estimate estimate = sums.estimator.Of(file);
-      runs[RunOf(file)].all -= estimate.keys;
+      const FilterEstimator::Estimate estimate =
+          sums.estimator.Of(input->second);
       keys += estimate.keys;
-      bytes -= PlannedBytes(file, estimate);
-      order = std::max(order, file.order);
+      bytes += PlannedBytes(input->second, estimate);
     }
-    LiveFile output;
-    output.level = static_cast<int>(job.output_level);
-    output.order = order;
-    RunKeys& run = runs[RunOf(output)];
-    run.all += keys;
-    run.written += keys;
   }
-  LiveFilters live;
-  // Sums may lack the last few changes, so that less than nothing is left.
-  for (const auto& [place, run] : runs) {
-    if (Rounded(run.all) == 0) continue;
-    live.runs.push_back({Rounded(run.all)});
-    live.written_keys.push_back(Rounded(std::min(run.written, run.all)));
-  }
-  live.key_count = Rounded(sums.keys);
-  live.filter_bytes = Rounded(bytes);
-  return live;
+  if (keys == 0) return;
+  // A compaction of all runs pays nothing back for the filters that it removes.
+  // After that of a few SSTs flushes and compactions soon write others like
+  // them, for which what stays has to make room.
+  const double share = std::min(1.0, keys / sums.keys);
+  live->written_key_count = Rounded(share * std::min(keys, sums.keys));
+  live->filter_bytes = Rounded(sums.bytes - share * bytes);
 }
 
 std::optional<double> LiveTree::OutputKeys(const Output& output,

@@ -108,13 +108,11 @@ class LiveTree {
     bool is_flush = false;
   };
   struct View {
-    // As they will be when the compactions of now are done.
     LiveFilters live;
-    // As they are now, with the keys of each run by the bits per key of their
-    // filters, which differ until the last plan has written all SSTs.
-    std::vector<TreeRun> runs;
+    // The keys of each run by the bits per key of their filters, which differ
+    // until the last plan has written all SSTs.
     std::vector<std::map<double, double>> run_bits;
-    double filter_bytes = 0;
+    double filter_bytes = 0;  // With those of SSTs that compactions read.
     // The average of the SSTs that a filter policy wrote or will, 0 if none is
     // known.
     double policy_bits = 0;
@@ -195,7 +193,8 @@ class LiveTree {
                                    const Sums& sums) const;
   std::optional<double> OutputKeys(const Output& output,
                                    const Sums& sums) const;
-  LiveFilters AfterCompactions(const Sums& sums) const;
+  // Takes filters that compactions replace out of live->filter_bytes.
+  void LeaveOutInputs(const Sums& sums, LiveFilters* live) const;
 
   mutable std::mutex mutex_;
   mutable std::unique_ptr<Sums> sums_;  // Made when they are needed.

@@ -138,7 +138,7 @@ absl::Status FitCountedGets(const rdb::BlockBasedTableOptions& table,
   rates.counts_flushed_blocks =
       table.prepopulate_block_cache !=
       rdb::BlockBasedTableOptions::PrepopulateBlockCache::kDisable;
-  return FitGets(view.runs, filters, rates, plan.popularity, get);
+  return FitGets(view.live.runs, filters, rates, plan.popularity, get);
 }
 
 void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
@@ -189,7 +189,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   total.get.missing_share =
       std::clamp(total.get.missing_share, kLeastShare, 1 - kLeastShare);
   absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
-      SweepTotalMemory(cost, view.runs, total);
+      SweepTotalMemory(cost, view.live.runs, total);
   if (!sweep.ok()) return;
   while (sweep->size() > 1 && sweep->back().filters.bits_per_key > most_bits) {
     sweep->pop_back();
@@ -197,7 +197,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   const double bits_before = std::min(
       most_bits, had_plan ? plan->bits_per_key : 8 * view.filter_bytes / keys);
   const auto plan_of = [&](double bits_per_key) {
-    return PlanFilterMemory(cost, view.runs, total,
+    return PlanFilterMemory(cost, view.live.runs, total,
                             FilterMemory::BitsPerKey(bits_per_key));
   };
   TotalMemoryPlan now = CheapestPlan(*sweep);

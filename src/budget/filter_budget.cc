@@ -371,12 +371,6 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
     absl::Status status = CheckShare("moved_share", *live.moved_share, 0);
     if (!status.ok()) return status;
   }
-  if (!live.written_keys.empty() &&
-      live.written_keys.size() != live.runs.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("written_keys are of ", live.written_keys.size(),
-                     " runs, and there are ", live.runs.size()));
-  }
   const double missing_share = options.missing_share;
   const double bits_per_key = std::min(options.memory.BitsPerKeyOf(key_count),
                                        options.max_bits_per_key);
@@ -384,8 +378,7 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   absl::StatusOr<FilterBudgetPlan> plan =
       PlanFilterBudget(cost_, live.runs, options);
   // If no live run may have a filter, they say nothing about future ones.
-  const bool is_of_live = plan.ok() && plan->bits_per_key > 0;
-  if (plan.ok() && !is_of_live) {
+  if (plan.ok() && plan->bits_per_key == 0) {
     plan = PlanFilterBudget(
         cost_, LeveledRuns(options_.size_ratio, options_.level_count), options);
   }
@@ -404,12 +397,10 @@ absl::Status FileBudget::SetLive(const LiveFilters& live) {
   if (live.key_count == 0) return absl::OkStatus();
   // Small filters take a little more than planned.
   constexpr double kOfPlan = 1.01;
-  double live_bits = 8 * static_cast<double>(live.filter_bytes);
-  for (size_t i = 0; i < live.written_keys.size(); ++i) {
-    const double planned = is_of_live ? plan->runs[i].setting.bits_per_key : 0;
-    live_bits += kOfPlan * static_cast<double>(live.written_keys[i]) * planned;
-  }
-  live_bits /= key_count;
+  const double live_bits =
+      (8 * static_cast<double>(live.filter_bytes) +
+       kOfPlan * bits_per_key * static_cast<double>(live.written_key_count)) /
+      key_count;
   constexpr double kControlLimit = 2;
   precision_ += std::clamp(kControlGain * (bits_per_key - live_bits),
                            -kControlLimit, kControlLimit);

@@ -98,7 +98,7 @@ class Workload {
 
 struct Held {
   double mean = 0;  // Bits per key of live filters, in the second half.
-  double most = 0;  // Their maximum.
+  double most = 0;  // Their maximum after the first tenth.
 };
 
 Held Grow(BudgetDb* db, Inserts inserts, size_t flushes) {
@@ -107,10 +107,11 @@ Held Grow(BudgetDb* db, Inserts inserts, size_t flushes) {
   size_t count = 0;
   for (size_t i = 0; i < flushes && !::testing::Test::HasFailure(); ++i) {
     workload.Next(db);
-    if (i < flushes / 2) continue;
+    if (i < flushes / 10) continue;
     const double bits = db->Measure().bits_per_key;
-    held.mean += bits;
     held.most = std::max(held.most, bits);
+    if (i < flushes / 2) continue;
+    held.mean += bits;
     ++count;
   }
   held.mean /= static_cast<double>(std::max<size_t>(count, 1));
@@ -138,7 +139,8 @@ TEST_P(DbBudgetHeld, OnAverage) {
   db.Open(c.is_native ? Native() : ComposedPolicy(), /*with_listener=*/true);
   const Held held = Grow(&db, c.inserts, 80);
   EXPECT_LE(held.mean, 1.05 * kBits);
-  EXPECT_LE(held.most, 1.1 * kBits);
+  // Few SSTs of a small dynamic tree are written again: most are moved.
+  EXPECT_LE(held.most, (c.is_dynamic ? 1.1 : 1.03) * kBits);
   EXPECT_GE(held.mean, 0.9 * kBits);
 }
 
@@ -244,8 +246,8 @@ TEST(DbBudget, ABudgetInBytesIsKeptAsTheTreeGrows) {
               40000, 6000);
 }
 
-// Before it the newer runs have more bits than the average, which no compaction
-// of all of them has to pay back.
+// A compaction of all runs does not pay back what the newer ones have above the
+// average, but leaves room for those that come after it.
 TEST(DbBudget, HoldsIfTheWholeTreeIsCompacted) {
   for (const bool is_universal : {false, true}) {
     for (const double bits : {2.0, 10.0}) {
@@ -262,7 +264,7 @@ TEST(DbBudget, HoldsIfTheWholeTreeIsCompacted) {
         workload.Next(&db);
         const double held = BitsOfBottomAfter(&db, db->DefaultColumnFamily());
         EXPECT_LE(held, 1.05 * bits);
-        EXPECT_GE(held, 0.88 * bits);
+        EXPECT_GE(held, 0.7 * bits);
       }
     }
   }
