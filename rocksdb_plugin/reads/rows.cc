@@ -271,45 +271,6 @@ Status RocksDbRows::GetCell(const ReadOptions& read, std::string_view row,
   return status;
 }
 
-void RocksDbRows::MultiGetCells(const ReadOptions& read,
-                                absl::Span<const RocksDbCellName> names,
-                                std::vector<rdb::PinnableSlice>* values,
-                                std::vector<Status>* statuses) const {
-  values->clear();
-  values->resize(names.size());
-  statuses->assign(names.size(), has_columns_);
-  if (!has_columns_.ok()) return;
-  std::vector<std::string> keys(names.size());
-  std::vector<rdb::Slice> slices;
-  std::vector<size_t> places;  // Indexes into `names`.
-  for (size_t i = 0; i < names.size(); ++i) {
-    const absl::Status encoded =
-        key_codec_.Encode(names[i].row, names[i].qualifier, &keys[i]);
-    if (encoded.ok()) {
-      slices.emplace_back(keys[i]);
-      places.push_back(i);
-    } else {
-      (*statuses)[i] = ToRocksDbStatus(encoded);
-    }
-  }
-  if (places.empty()) return;
-  std::vector<rdb::PinnableSlice> found(places.size());
-  std::vector<Status> found_statuses(places.size());
-  {
-    RocksDbLookupSample sample(sampling_);
-    const SafeRead safe(read);
-    db_->MultiGet(*safe, column_family_, slices.size(), slices.data(),
-                  found.data(), found_statuses.data());
-    if (std::any_of(found_statuses.begin(), found_statuses.end(), IsFailure)) {
-      sample.Discard();
-    }
-  }
-  for (size_t i = 0; i < places.size(); ++i) {
-    (*values)[places[i]] = std::move(found[i]);
-    (*statuses)[places[i]] = std::move(found_statuses[i]);
-  }
-}
-
 Status RocksDbRows::GetNewestCell(const ReadOptions& read, std::string_view row,
                                   std::string_view qualifier,
                                   rdb::PinnableSlice* value,

@@ -16,15 +16,15 @@
 // key, so that the newest comes first in bytewise order (as the complement of a
 // time, big-endian). A cell without a version is its own newest version.
 //
-// | call                   | asks the filter for                             |
-// |------------------------|-------------------------------------------------|
-// | GetCell, MultiGetCells | the column (ROW: the row)                       |
-// | GetNewestCell          | the column, with ROWCOL in policy and           |
-// |                        | extractor; with a ROW extractor, the row        |
-// | RowExists, GetRow      | the row, with an extractor                      |
-// | Exists, Scan           | the longest key level that the segments hold,   |
-// |                        | with ROWCOL in policy and extractor; otherwise  |
-// |                        | key level 1                                     |
+// | call              | asks the filter for                                  |
+// |-------------------|------------------------------------------------------|
+// | GetCell           | the column (ROW: the row)                            |
+// | GetNewestCell     | the column, with ROWCOL in policy and extractor;     |
+// |                   | with a ROW extractor, the row                        |
+// | RowExists, GetRow | the row, with an extractor                           |
+// | Exists, Scan      | the longest key level that the segments hold, with   |
+// |                   | ROWCOL in policy and extractor; otherwise key        |
+// |                   | level 1                                              |
 //
 // For codecs of more segments, or one, there are Exists() and Scan(), and
 // RocksDB's own Get() with a key of Encode(), which asks for the longest key
@@ -39,9 +39,9 @@
 // Errors: NotFound for an absent cell. InvalidArgument for a row that the codec
 // cannot hold, and from every call if the loaded RocksDB is of another release
 // than rowbloom was compiled for (rocksdb.h). Corruption for keys within a row
-// that are not the codec's. NotSupported for scans (all but GetCell and
-// MultiGetCells) under a comparator other than RocksDB's bytewise ones.
-// RocksDB's own errors pass through.
+// that are not the codec's. NotSupported for scans (all but GetCell) under a
+// comparator other than RocksDB's bytewise ones. RocksDB's own errors pass
+// through.
 //
 // During Scan, Exists and Next, callbacks (merge operators, table_filter, file
 // systems) must not read a column family with an extractor of this codec, in
@@ -78,11 +78,6 @@
 #include "rowbloom/rocksdb_stats.h"
 
 namespace ROWBLOOM_EXPORT rowbloom {
-
-struct RocksDbCellName {
-  std::string_view row;
-  std::string_view qualifier;
-};
 
 struct RocksDbCell {
   std::string qualifier;
@@ -153,12 +148,6 @@ class RocksDbRows {
       const ROCKSDB_NAMESPACE::ReadOptions& read, std::string_view row,
       std::string_view qualifier,
       ROCKSDB_NAMESPACE::PinnableSlice* value) const;
-  // Gets such cells together, and asks the filter of a file for up to 32 at
-  // once. (*values)[i] and (*statuses)[i] belong to names[i].
-  void MultiGetCells(const ROCKSDB_NAMESPACE::ReadOptions& read,
-                     absl::Span<const RocksDbCellName> names,
-                     std::vector<ROCKSDB_NAMESPACE::PinnableSlice>* values,
-                     std::vector<ROCKSDB_NAMESPACE::Status>* statuses) const;
 
   // The first of a cell's versions in key order. *version, if given, receives
   // the bytes after the codec's key.

@@ -132,13 +132,6 @@ TEST_F(AnotherReleaseDb, RowsAreNotRead) {
     EXPECT_TRUE(IsRefused(rows.GetCell({}, "row", "q", &value)));
     EXPECT_EQ(value.ToString(), "");
     EXPECT_TRUE(IsRefused(rows.GetNewestCell({}, "row", "q", &value)));
-    std::vector<rdb::PinnableSlice> values;
-    std::vector<Status> statuses;
-    rows.MultiGetCells({}, {{"row", "q"}, {"row", "r"}}, &values, &statuses);
-    EXPECT_THAT(values, SizeIs(2));
-    EXPECT_THAT(statuses, SizeIs(2));
-    EXPECT_THAT(statuses,
-                Each(Truly([](const Status& s) { return IsRefused(s); })));
   }
 }
 

@@ -831,7 +831,6 @@ class DifferentialRun {
     if (!set_up_.any_codec) {
       AskWholeRow(rows, as_of);
       AskCell(rows, as_of);
-      AskCells(rows, as_of);
     }
     AskPrefix(as_of, /*configure=*/false);
   }
@@ -881,28 +880,6 @@ class DifferentialRun {
             model_.From(first, as_of.time, 1,
                         [&](const auto& key) { return IsOf(key, first); }),
             answer);
-  }
-
-  void AskCells(const RocksDbRows& rows, const AsOf& as_of) {
-    std::vector<std::pair<std::string, std::string>> asked(1 +
-                                                           random_.Below(70));
-    std::vector<RocksDbCellName> names;
-    for (auto& [row, qualifier] : asked) {
-      row = AnyRow();
-      qualifier = AnyQualifier();
-      names.push_back({row, qualifier});
-    }
-    std::vector<rdb::PinnableSlice> values;
-    std::vector<Status> statuses;
-    rows.MultiGetCells(as_of.read, names, &values, &statuses);
-    ASSERT_EQ(values.size(), names.size());
-    ASSERT_EQ(statuses.size(), names.size());
-    Entries expected, answer;
-    for (size_t i = 0; i < names.size(); ++i) {
-      Collect(db_.Key(names[i].row, names[i].qualifier), as_of.time,
-              statuses[i], values[i], &expected, &answer);
-    }
-    Compare("MultiGetCells", "many", expected, answer);
   }
 
   // Scans some rows at once, in iterator modes that are right for many rows.

@@ -171,16 +171,6 @@ TEST(DbRows, RowsThatTheCodecCannotHoldAreAnError) {
     EXPECT_TRUE(status.IsInvalidArgument()) << status.ToString();
     EXPECT_THAT(status.ToString(), HasSubstr("fixed:4"));
   }
-  std::vector<PinnableSlice> values;
-  std::vector<Status> statuses;
-  rows.MultiGetCells({}, {{"row1", "q"}, {"longer", "q"}, {"row2", "q"}},
-                     &values, &statuses);
-  EXPECT_EQ(values[0].ToString(), "value");
-  EXPECT_TRUE(statuses[1].IsInvalidArgument());
-  EXPECT_TRUE(statuses[2].IsNotFound());
-  rows.MultiGetCells({}, {}, &values, &statuses);
-  EXPECT_TRUE(values.empty());
-  EXPECT_TRUE(statuses.empty());
 }
 
 TEST(DbRows, KeysThatTheCodecDidNotWriteAreNamed) {

@@ -40,6 +40,19 @@ void FillLevel(TestDb* db, int level, const std::string& qualifier) {
   if (level > 0) db->CompactTo(level);
 }
 
+// Asks for the keys together, with a sample around RocksDB's call.
+std::vector<rdb::Status> MultiGet(const TestDb& db,
+                                  const std::vector<std::string>& keys,
+                                  const RocksDbSampling& sampling) {
+  const std::vector<rdb::Slice> slices(keys.begin(), keys.end());
+  std::vector<PinnableSlice> values(keys.size());
+  std::vector<rdb::Status> statuses(keys.size());
+  const RocksDbLookupSample sample(sampling);
+  db->MultiGet({}, db->DefaultColumnFamily(), keys.size(), slices.data(),
+               values.data(), statuses.data());
+  return statuses;
+}
+
 // --- RocksDB's tickers ------------------------------------------------------
 
 // Asks for each row by each kind of lookup; rows of odd numbers are absent.
@@ -60,18 +73,14 @@ std::map<std::string, uint64_t> TickersOf(TestDb* db) {
   };
   take("before");
   const RocksDbRows rows = db->Rows();
-  std::vector<RocksDbCellName> names;
-  std::vector<std::string> row_names;
-  for (int row = 0; row < kCountedRows; ++row) row_names.push_back(Row(row));
+  std::vector<std::string> keys;
   for (int row = 0; row < kCountedRows; ++row) {
-    names.push_back({row_names[row], "q"});
+    keys.push_back(db->Key(Row(row), "q"));
     PinnableSlice value;
     EXPECT_EQ(rows.GetCell({}, Row(row), "q", &value).ok(), row % 2 == 0);
   }
   take("get");
-  std::vector<PinnableSlice> values;
-  std::vector<rdb::Status> statuses;
-  rows.MultiGetCells({}, names, &values, &statuses);
+  MultiGet(*db, keys, {});
   take("multiget");
   for (int row = 0; row < kCountedRows; ++row) {
     bool exists = false;
@@ -205,18 +214,12 @@ TEST(DbStats, FalsePositivesOfEachLevelAreThoseOfTheTickers) {
     FilterStats stats;
     const RocksDbRows rows = db.Rows({&stats, 1});
     if (batched) {
-      std::vector<std::string> row_names;
+      std::vector<std::string> keys;
       for (int row = 0; row < kCountedRows; ++row) {
-        row_names.push_back(Row(row));
+        keys.push_back(db.Key(Row(row), "b"));
+        keys.push_back(db.Key(Row(row), "absent"));
       }
-      std::vector<RocksDbCellName> names;
-      for (const std::string& row : row_names) {
-        names.push_back({row, "b"});
-        names.push_back({row, "absent"});
-      }
-      std::vector<PinnableSlice> values;
-      std::vector<rdb::Status> statuses;
-      rows.MultiGetCells({}, names, &values, &statuses);
+      MultiGet(db, keys, {&stats, 1});
     } else {
       GetAll(rows);
     }
@@ -239,11 +242,8 @@ TEST(DbStats, MultiGetByPrefixIsNotCountedBefore83) {
   db.Open();
   FillLevel(&db, 0, "q");
   FilterStats stats;
-  std::vector<PinnableSlice> values;
-  std::vector<rdb::Status> statuses;
-  db.Rows({&stats, 1})
-      .MultiGetCells({}, {{"row1000", "q"}, {"row1001", "q"}}, &values,
-                     &statuses);
+  const auto statuses = MultiGet(
+      db, {db.Key("row1000", "q"), db.Key("row1001", "q")}, {&stats, 1});
   EXPECT_TRUE(statuses[0].ok());
   EXPECT_EQ(db.PrefixChecks(), 2);
   if (kRocksDbRelease >= 803) {
@@ -324,16 +324,6 @@ TEST(DbStats, LookupsThatFailAreNotCounted) {
   EXPECT_GT(db.Ticker(rdb::BLOOM_FILTER_FULL_POSITIVE), 0);
   EXPECT_GT(db.PrefixChecks(), 0);
 
-  rdb::ReadOptions few_bytes;
-  few_bytes.value_size_soft_limit = 1;
-  std::vector<RocksDbCellName> names;
-  for (const char* qualifier : {"a", "b", "c", "d"}) {
-    names.push_back({"row1002", qualifier});
-  }
-  std::vector<PinnableSlice> values;
-  std::vector<rdb::Status> statuses;
-  rows.MultiGetCells(few_bytes, names, &values, &statuses);
-  EXPECT_TRUE(statuses[1].IsAborted()) << statuses[1].ToString();
   EXPECT_TRUE(stats.Levels().empty()) << stats.ToString();
 
   // A lookup that needs no data block does not fail.

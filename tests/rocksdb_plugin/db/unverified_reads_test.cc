@@ -70,11 +70,6 @@ void ExpectRowsLoseNothing(const TestDb& db) {
     rdb::PinnableSlice value;
     EXPECT_TRUE(rows.GetCell(Unverified(), Row(row), "q", &value).ok());
     EXPECT_TRUE(rows.GetNewestCell(Unverified(), Row(row), "q", &value).ok());
-    const std::string name = Row(row);
-    std::vector<rdb::PinnableSlice> values;
-    std::vector<rdb::Status> statuses;
-    rows.MultiGetCells(Unverified(), {{name, "q"}}, &values, &statuses);
-    EXPECT_TRUE(statuses[0].ok());
   }
 }
 
