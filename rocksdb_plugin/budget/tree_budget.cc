@@ -223,7 +223,8 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
            {total.get.range_keys, total.get.zipf_exponent,
             static_cast<double>(total.get.cache_bytes) / cache_bytes},
            view.gets,
-           now.cost.reads()};
+           now.cost.reads(),
+           /*is_of_live=*/false};
   if (now.filters.bits_per_key != bits_before) {
     LogPlan(context, *plan, bits_before, *before, now);
   }
@@ -316,7 +317,7 @@ std::optional<TreePlan> TreeBudget::PlanOf(
     const std::shared_ptr<const LiveTree>& tree) const {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto kept = plans_.find(tree);
-  if (kept == plans_.end() || kept->second.plan.reads == 0) return std::nullopt;
+  if (kept == plans_.end() || kept->second.plan.is_of_live) return std::nullopt;
   return kept->second.plan;
 }
 
@@ -330,12 +331,13 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     budget->missing_share = std::max(view.gets->missing_share,
                                      FilterBudgetOptions::kMinMissingShare);
   }
-  const double cache_bytes =
-      SharedCacheBytes(context.table_options) *
-      LiveTrees::ShareOf(DatabaseOf(context), context.column_family_name);
+  double cache_bytes = SharedCacheBytes(context.table_options);
   const auto keys = static_cast<double>(view.live.key_count);
   const bool has_keys = keys > 0 && view.estimator.sums().key_count > 0;
   if (cache_bytes == 0 || !has_keys) return;
+  // Only now, as it looks at all trees of the process.
+  cache_bytes *=
+      LiveTrees::ShareOf(DatabaseOf(context), context.column_family_name);
   const double most =
       MemoryOf(budget->max_bits_per_key, options).BitsPerKeyOf(keys);
   const bool waits_for_gets = view.has_statistics && !view.gets.has_value();

@@ -51,7 +51,8 @@ struct TreePlan {
   double missing_share = 0.5;
   GetPopularity popularity;
   std::optional<GetRates> gets;  // Unset: not counted.
-  double reads = 0;              // A get's, as expected; 0: not planned.
+  double reads = 0;              // A get's, as expected.
+  bool is_of_live = true;  // The average of the live filters: no plan yet.
 };
 
 class TreeBudget {

@@ -163,6 +163,18 @@ TEST_P(DbAutoBits, FollowTheShareOfAbsentKeysAndComeBack) {
               ::testing::HasSubstr("[default] rowbloom plans filters of "));
 }
 
+TEST_P(DbAutoBits, APlanOfNoReadsIsReported) {
+  db_.table_options.block_cache->SetCapacity(256 << 20);
+  Open();
+  db_.Fill();
+  db_.Live(0.5);
+  const auto report =
+      ReportRocksDbBudget(db_.get(), db_.get()->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok()) << report.status();
+  ASSERT_TRUE(report->plan.has_value());
+  EXPECT_EQ(report->plan->reads_per_get, 0) << "the cache has room for all";
+}
+
 // Compactions read more data blocks than these gets do.
 TEST_P(DbAutoBits, SeeThatGetsReadFewDataBlocks) {
   db_.table_options.block_cache->SetCapacity(400 << 10);
