@@ -299,7 +299,7 @@ const char* OptionThatNeedsListener(const PolicyBudget& budget) {
   return budget.mode == BudgetMode::kHitsOnly ? "budget=hits_only" : nullptr;
 }
 
-// Empty unless a budget cannot be spent.
+// Empty unless a budget cannot be spent, or does not follow the gets.
 std::string WarnOfBudget(const ColumnFamilyOptions& options,
                          const BlockBasedTableOptions* table_options) {
   const std::optional<PolicyBudget> budget = BudgetIn(table_options);
@@ -318,6 +318,14 @@ std::string WarnOfBudget(const ColumnFamilyOptions& options,
         ": RocksDB writes no filter at the last level, whatever bits the "
         "budget has for it; set optimize_filters_for_hits=false, and if gets "
         "never miss, budget=hits_only");
+  }
+  if (budget->options.auto_bits && !table_options->partition_filters &&
+      plugin::EvictsWholeFilters(*table_options)) {
+    return absl::StrCat(
+        "filter_policy ", name,
+        " with auto_bits, and whole filters in the block cache: it gives them "
+        "its average, and plans bits for the gets of partitions only; set "
+        "partition_filters=true and index_type=kTwoLevelIndexSearch");
   }
   return "";
 }

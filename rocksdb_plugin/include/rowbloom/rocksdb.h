@@ -174,7 +174,8 @@ int RegisterRocksDb(ROCKSDB_NAMESPACE::ObjectLibrary& library,
 //   large. The same if their top-level index is not pinned. Without a block
 //   cache each lookup reads one.
 // - A budget that cannot be spent: optimize_filters_for_hits, unless it is
-//   kHitsOnly, or a budget_bytes of less than 1 KiB.
+//   kHitsOnly, or a budget_bytes of less than 1 KiB; and auto_bits for whole
+//   filters in the block cache, which get the average.
 // - A comparator under which RocksDbRows cannot scan, with a filter policy or
 //   an extractor of rowbloom for keys of more than one segment.
 // - No prefix extractor, with a filter policy for such keys.

@@ -626,6 +626,28 @@ TEST(CheckOptions, ABudgetNeedsAListenerAndAutoBitsNeedStatistics) {
   }
 }
 
+TEST(CheckOptions, WarnsOfAutoBitsThatDoNotFollowTheGets) {
+  BlockBasedTableOptions table;
+  ASSERT_TRUE(
+      ParseRocksDbFilterPolicy("rowbloom:auto", &table.filter_policy).ok());
+  std::vector<std::string> warnings;
+  const auto check = [&] {
+    rdb::ColumnFamilyOptions options;
+    options.target_file_size_base = 1 << 20;
+    options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+    EXPECT_TRUE(CheckRocksDbOptions(options, &warnings).ok());
+  };
+  check();
+  EXPECT_THAT(warnings, IsEmpty()) << "table readers hold the filters";
+  table.block_cache = rdb::NewLRUCache(64 << 20);
+  table.cache_index_and_filter_blocks = true;
+  check();
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("set partition_filters=true")));
+  table.metadata_cache_options.unpartitioned_pinning = rdb::PinningTier::kAll;
+  check();
+  EXPECT_THAT(warnings, IsEmpty());
+}
+
 TEST(CheckOptions, UnderFifoCompactionNothingFollowsTheTree) {
   const auto check = [](const std::string& policy,
                         std::vector<std::string>* warnings) {
