@@ -153,7 +153,7 @@ absl::StatusOr<std::string> BloomFilter::ReadChunk(size_t chunk) const {
 template <typename AskFilter>
 bool BloomFilter::AskMissing(size_t chunk, const AskFilter& ask) const {
   // Damage, and loads by other threads, cause pauses.
-  if (!chunks_.CountDownPause(chunk)) return false;
+  if (chunks_.IsPausedCountingDown(chunk)) return false;
   if (FilterCache::Handle* handle = chunks_.Lookup<CachedBits>(chunk);
       handle != nullptr) {
     const auto& cached =

@@ -72,7 +72,7 @@ class Location {
 
 // The index of a block in memory, small: the encoded index and properties, and
 // per chunk eight bytes of its lower bound and four that say where its entry
-// begins. Entries are decoded when a chunk is loaded or described.
+// begins. Entries stay encoded; each use decodes what it needs.
 //
 // Finds the chunk of a key. Compares eight bytes of each lower bound, which are
 // contiguous in memory, and whole keys only where these are equal or the row is

@@ -200,8 +200,8 @@ class CachedChunks {
     return size() > 1 ? size() * sizeof(Chunk) : 0;
   }
 
-  // nullptr unless the cache holds a filter that this file has put there. The
-  // caller is under an EpochGuard.
+  // nullptr unless the cache holds the chunk's filter, and this file has put it
+  // there or taken it over. The caller is under an EpochGuard.
   const CachedFilter* Find(size_t chunk) {
     Shortcut& shortcut = chunks_[chunk];
     const CachedFilter* filter =
@@ -255,16 +255,16 @@ class CachedChunks {
   void Pause(size_t chunk, uint32_t lookups) {
     chunks_[chunk].pause.store(lookups, std::memory_order_relaxed);
   }
-  // Counts one lookup; true if there is no pause.
-  bool CountDownPause(size_t chunk) {
+  // Counts one lookup of a pause; false if there is none.
+  bool IsPausedCountingDown(size_t chunk) {
     std::atomic<uint32_t>& pause = chunks_[chunk].pause;
     uint32_t left = pause.load(std::memory_order_relaxed);
-    if (left == 0) return true;
+    if (left == 0) return false;
     // A failure means that another lookup counted, or that the pause changed.
     if (left != kForever) {
       pause.compare_exchange_weak(left, left - 1, std::memory_order_relaxed);
     }
-    return false;
+    return true;
   }
   bool IsPaused(size_t chunk) const {
     return chunks_[chunk].pause.load(std::memory_order_relaxed) > 0;

@@ -38,8 +38,8 @@ class LoadJudge;
 struct LocatedKey {
   block::Location location;
   KeyDigest digest;  // The one under which the block's filters hold the key.
-  // The key level of the key codec that answers a prefix, 0 if none does.
   static constexpr int kNoPrefix = -1;
+  // The key level of the key codec that answers a prefix, 0 if none does.
   int prefix_level = kNoPrefix;
 };
 
@@ -55,7 +55,7 @@ struct Lookup : LocatedKey {
     may_contain = view.MayContain(digest);
     is_answered = true;
   }
-  // For a key that is in no chunk, or in any.
+  // The index says that the key is in no chunk, or not in which one.
   void TakeAnswerOfIndex() {
     may_contain = !location.is_nowhere();
     is_answered = true;
@@ -211,7 +211,7 @@ class BlockReader final : public FilterReader {
     };
     // The table is not searched if the chunk was missed a moment ago.
     const bool has_shortcut = VisitByShortcut(chunk, ask);
-    const bool is_paused = !has_shortcut && !chunks_.CountDownPause(chunk);
+    const bool is_paused = !has_shortcut && chunks_.IsPausedCountingDown(chunk);
     const bool is_in_memory =
         has_shortcut || (!is_paused && VisitInTable(chunk, ask));
     bool any_sample = false;
@@ -266,9 +266,9 @@ class BlockReader final : public FilterReader {
  private:
   // Where its chunks lie; nullptr for the heap.
   cache::ChunkMemory* memory() const { return chunks_.cache().memory(); }
-  // Answers if the chunk has a shortcut and the lookup is no sample. Otherwise
-  // it returns false and counts nothing, and one of the next two functions
-  // handles all cases.
+  // Answers what the index denies and, unless the lookup is a sample, what a
+  // chunk with a shortcut or a pause answers. Otherwise it returns false and
+  // counts nothing, and one of the next two functions handles all cases.
   bool AskQuickly(const FilterKey& key, bool* may_contain) const;
   bool MayContainOrLoad(const FilterKey& key) const;
   // Counts a lookup, and its answer "maybe", of a chunk that is not in memory
@@ -279,7 +279,7 @@ class BlockReader final : public FilterReader {
         !FileCounters::CountUnlessSample(counters)) {
       return false;
     }
-    chunks_.CountDownPause(chunk);
+    chunks_.IsPausedCountingDown(chunk);
     counters_.Add(FilterCounter::kUnloaded);
     return true;
   }

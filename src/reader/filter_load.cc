@@ -68,7 +68,8 @@ bool BlockReader::WantsLoad(size_t chunk, uint64_t planned_bytes,
 bool BlockReader::WantsGrowth(size_t chunk, uint32_t steps,
                               uint64_t planned_bytes, FilterLoad* load) const {
   // A chunk that has another reader's shortcut would be taken from that one.
-  if (always_loads_ || !chunks_.Has(chunk) || !chunks_.CountDownPause(chunk)) {
+  if (always_loads_ || !chunks_.Has(chunk) ||
+      chunks_.IsPausedCountingDown(chunk)) {
     return false;
   }
   const FilterDescriptor descriptor = index().DescriptorOf(chunk);
@@ -110,14 +111,13 @@ void BlockReader::AskHeld(Lookup* lookup) const {
 }
 
 void BlockReader::CacheHeld(size_t chunk) const {
+  if (memory() == nullptr) return;  // An engine's cache has no shortcuts.
   // Another reader or a warmer may have put it there.
   if (VisitInTable(chunk, [](const ResidentChunk&) {})) return;
   const FilterDescriptor descriptor = index().DescriptorOf(chunk);
   const uint32_t steps = FilterSteps(descriptor);
-  // An engine's cache has no shortcuts.
-  if (memory() == nullptr ||
-      chunks_.RoomFor(chunk).free_bytes <
-          ResidentChunk::ChargeBytes(descriptor, steps)) {
+  if (chunks_.RoomFor(chunk).free_bytes <
+      ResidentChunk::ChargeBytes(descriptor, steps)) {
     return;
   }
   const FilterLoad load = loader_.LoadOf(chunk, steps);

@@ -205,7 +205,7 @@ inline uint32_t LoadJudge::AffordableSteps(const Candidate& candidate,
                                            uint32_t steps) const {
   const FilterDescriptor& descriptor = *candidate.descriptor;
   const cache::Room& room = candidate.room;
-  // To decode the descriptor would be most of what such a lookup costs.
+  // Without room for any step, the layout need not be decoded to count them.
   if (sizeof(ResidentChunk) > room.max_charge_bytes) return 0;
   const uint32_t all = FilterSteps(descriptor);
   const auto charge = [&](uint32_t n) {

@@ -27,7 +27,7 @@ class CachedChunksTest : public ::testing::Test {
   int PauseAfterFailure() {
     chunks_.PauseAfterFailure(0);
     int pause = 0;
-    while (!chunks_.CountDownPause(0)) ++pause;
+    while (chunks_.IsPausedCountingDown(0)) ++pause;
     return pause;
   }
   void Put(size_t chunk) {
