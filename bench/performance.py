@@ -176,7 +176,7 @@ def reads_time(small, large, threads):
                runs["compact_auto", workload]["bits_per_key"], workload)
                        for workload in workloads)
            + ". `rocksdb_ribbon:6` has the size of "
-           "`NewRibbonFilterPolicy(8.5)`. Blocks of data, filters and indexes "
+           "`NewRibbonFilterPolicy(8.3)`. Blocks of data, filters and indexes "
            "that a get reads; and gets a second by those of "
            "`rocksdb_bloom:10`, medians of 2 threads:")
     yield "![Throughput by filter](images/get_time.svg)"
