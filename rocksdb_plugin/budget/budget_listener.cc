@@ -18,11 +18,10 @@
 #include "rocksdb/db.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/metadata.h"
-#include "rocksdb/sst_file_reader.h"
+#include "rocksdb/options.h"
 #include "rocksdb/statistics.h"
-#include "rocksdb/table.h"
 #include "rowbloom/rocksdb_budget.h"
-#include "sst_path.h"
+#include "sst_properties.h"
 #include "status.h"
 
 namespace rowbloom::plugin {
@@ -59,19 +58,13 @@ void ListFiles(rdb::DB* db, const std::shared_ptr<rdb::Logger>& logger) {
 void ReadUnknownFilters(rdb::DB* db, LiveTree* tree) {
   const LiveFiles unknown = tree->TakeUnknown(kReadsPerEvent);
   if (unknown.empty()) return;
-  rdb::BlockBasedTableOptions table_options;
-  table_options.no_block_cache = true;
   rdb::Options options;
   options.env = db->GetEnv();
-  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
   for (const auto& [number, file] : unknown) {
-    rdb::SstFileReader reader(options);
-    if (!reader.Open(SstPath(options.env, file.path)).ok()) {
-      continue;  // Deleted, or not ours.
-    }
-    const auto properties = reader.GetTableProperties();
-    if (properties != nullptr) {
-      tree->LearnFilter(number, FileFilter::Of(*properties));
+    const auto properties = ReadSstProperties(file.path, options);
+    // It may be deleted, or another program's.
+    if (properties.ok()) {
+      tree->LearnFilter(number, FileFilter::Of(**properties));
     }
   }
 }

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
 #include "rowbloom/filter_spec.h"
+#include "verify/builtin_filter.h"
 
 namespace rowbloom::plugin {
 
@@ -48,14 +48,9 @@ bool IsBottommost(const rdb::Comparator& comparator,
   return true;
 }
 
-// The policies of RocksDB tell their bits in their id alone: "bloomfilter:10".
 FilterSetting SettingOfRocksDb(const rdb::FilterPolicy& policy,
                                const FilterCost& cost) {
-  const std::string id = policy.GetId();
-  const size_t colon = id.find(':');
-  double bits = colon == std::string::npos
-                    ? 0
-                    : std::strtod(id.c_str() + colon + 1, nullptr);
+  double bits = BitsInId(policy);
   if (bits <= 0) bits = FilterSpec::kDefaultBitsPerKey;
   // Ribbon takes the bits of a Bloom filter of the same rate.
   return cost.ForFpr(FilterCost::OfRocksDbBloom().ForBits(bits).fpr);

@@ -35,6 +35,17 @@ inline std::string_view BuiltinFamily(std::string_view filter) {
   }
 }
 
+// The bits in the id of a policy of RocksDB's, such as "bloomfilter:10:false",
+// which tells them nowhere else; 0 if there are none. Ribbon's are those of the
+// Bloom filter of the same rate.
+inline double BitsInId(const rdb::FilterPolicy& policy) {
+  const std::string id = policy.GetId();
+  const size_t colon = id.find(':');
+  return colon == std::string::npos
+             ? 0
+             : std::strtod(id.c_str() + colon + 1, nullptr);
+}
+
 // The number of levels, from 0 on, in which RocksDB's Ribbon policy, whose id
 // is "ribbonfilter:10:0", writes Bloom filters of the same rate: those above
 // its bloom_before_level, and flushes unless that is -1. 0 for other policies.

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +35,7 @@
 
 namespace rowbloom {
 
+using plugin::BitsInId;
 using plugin::BudgetBitsPerKey;
 using plugin::BudgetOf;
 using plugin::CheckRocksDbRelease;
@@ -203,17 +203,12 @@ double BitsPerKey(const rdb::FilterPolicy& policy) {
   if (const auto* composed = policy.CheckedCast<ComposedPolicy>()) {
     return composed->options().bits_per_key;
   }
-  // RocksDB's own policies have an id such as "bloomfilter:10:false". A Ribbon
-  // filter takes less than the Bloom filter whose bits its id names.
-  const std::string id = policy.GetId();
-  const size_t colon = id.find(':');
   if (std::string_view(policy.CompatibilityName()) !=
           kBuiltinCompatibilityName ||
-      std::string_view(policy.Name()) == "ribbonfilter" ||
-      colon == std::string::npos) {
+      std::string_view(policy.Name()) == "ribbonfilter") {
     return 0;
   }
-  return std::strtod(id.c_str() + colon + 1, nullptr);
+  return BitsInId(policy);
 }
 
 // `table_options` are null unless the table factory is BlockBasedTable.

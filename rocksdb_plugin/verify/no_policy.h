@@ -9,9 +9,9 @@ namespace rowbloom::plugin {
 
 inline constexpr char kNoPolicyWarning[] =
     "filter_policy is nullptr: each get reads a block of each SST that may "
-    "hold the key; RocksDB drops a filter_policy whose name it does not know, "
-    "or whose library is not registered, without an error (RegisterRocksDb(), "
-    "ParseRocksDbFilterPolicy())";
+    "hold the key; RocksDB drops a filter_policy whose text it cannot parse, "
+    "whose name it does not know, or whose library is not registered, without "
+    "an error (RegisterRocksDb(), ParseRocksDbFilterPolicy())";
 
 }  // namespace rowbloom::plugin
 

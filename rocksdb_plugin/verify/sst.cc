@@ -273,7 +273,10 @@ namespace plugin {
 
 absl::StatusOr<std::shared_ptr<const rdb::TableProperties>> ReadSstProperties(
     const std::string& path, const rdb::Options& options) {
-  rdb::Options without;  // No filter policy.
+  rdb::BlockBasedTableOptions table_options;  // No filter policy.
+  table_options.no_block_cache = true;
+  rdb::Options without;
+  without.table_factory.reset(rdb::NewBlockBasedTableFactory(table_options));
   without.env = options.env;
   without.comparator = options.comparator;
   rdb::SstFileReader reader(without);
