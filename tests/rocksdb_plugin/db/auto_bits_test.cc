@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "block_cache.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "rocksdb/cache.h"

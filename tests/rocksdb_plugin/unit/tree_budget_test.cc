@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "block_cache.h"
 #include "gtest/gtest.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/table.h"
