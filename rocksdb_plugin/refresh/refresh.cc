@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "absl/strings/str_cat.h"
 #include "refresh/budget_teller.h"
 #include "refresh/refresh_plan.h"
 #include "release.h"
@@ -135,6 +134,18 @@ class Refresher {
   uint64_t bytes_ = 0;
 };
 
+// Returns FailedPrecondition for a database that is open for reading only. Each
+// kind of these refuses to ingest; a writer says that there is nothing to
+// ingest.
+absl::Status CheckIsWriter(rdb::DB* db, rdb::ColumnFamilyHandle* family) {
+  const rdb::Status status =
+      db->IngestExternalFile(family, std::vector<std::string>(), {});
+  if (!status.IsNotSupported()) return absl::OkStatus();
+  return absl::FailedPreconditionError(
+      "the database is open for reading only, or as a secondary: " +
+      status.ToString());
+}
+
 template <uint64_t RocksDbRefreshFile::*kBytes>
 uint64_t SumOf(const RocksDbRefreshReport& report,
                RocksDbRefreshResult result) {
@@ -173,19 +184,16 @@ absl::StatusOr<RocksDbRefreshReport> RefreshRocksDbFilters(
     rdb::DB* db, rdb::ColumnFamilyHandle* column_family,
     const RocksDbRefreshOptions& options) {
   if (const absl::Status& s = CheckRocksDbRelease(); !s.ok()) return s;
+  if (!options.dry_run) {
+    if (absl::Status s = CheckIsWriter(db, column_family); !s.ok()) return s;
+  }
   BudgetTeller teller(db, column_family);
   absl::StatusOr<RefreshPlan> plan =
       PlanRefresh(db, column_family, options, &teller);
   if (!plan.ok()) return plan.status();
   if (options.dry_run) return std::move(plan->report);
   Refresher(db, column_family, options, &teller).Run(&*plan);
-  RocksDbRefreshReport& report = plan->report;
-  if (report.done == 1 && absl::IsUnimplemented(report.files[0].status)) {
-    return absl::FailedPreconditionError(absl::StrCat(
-        "the database is open for reading only, or as a secondary: ",
-        report.files[0].status.message()));
-  }
-  return std::move(report);
+  return std::move(plan->report);
 }
 
 }  // namespace rowbloom

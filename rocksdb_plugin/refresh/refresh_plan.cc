@@ -13,6 +13,7 @@
 #include "refresh/planned_filters.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
+#include "rowbloom/filter.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
 #include "rowbloom/filter_spec.h"
@@ -25,8 +26,54 @@ namespace rowbloom::plugin {
 
 namespace {
 
-// As verify judges filters: with fewer keys, chance and rounding decide.
+// With fewer keys, rounding decides about the size, too.
 constexpr uint64_t kFewestKeysOfAFilter = 1000;
+
+bool HasSmallFilters(const RocksDbFilterFile& file) {
+  return file.filter_key_count > 0 &&
+         file.filter_key_count < kFewestKeysOfAFilter * file.filter_count;
+}
+
+// RocksDB's own policies build filters of whole cache lines.
+double RocksDbFilterBytes(const FilterSetting& setting, double key_count) {
+  constexpr double kLine = 64;
+  constexpr double kTrailer = 5;
+  return kLine * std::ceil(setting.bits_per_key * key_count / 8 / kLine) +
+         kTrailer;
+}
+
+// A policy gives small filters these bytes, up to a tolerance: sizes are
+// rounded, and partitions differ in keys.
+struct SmallFilterSize {
+  double bytes = 0;
+  double tolerance = 0;
+};
+
+// Assumes that the filters of `file`, which are small, keep their keys.
+SmallFilterSize SizeOfSmallFilters(const RocksDbFilterFile& file,
+                                   const RocksDbExpectedFilter& expected,
+                                   const FilterSetting& planned) {
+  const uint64_t keys = file.filter_key_count / file.filter_count;
+  double bytes = RocksDbFilterBytes(planned, static_cast<double>(keys));
+  double rounding = RocksDbFilterBytes(planned, 1);
+  if (expected.rowbloom.has_value()) {
+    const RocksDbOptions& options = *expected.rowbloom;
+    const FilterSpec spec =
+        options.effective_budget().has_value()
+            ? FilterSpec::BitsPerKey(options.filter_spec.family(),
+                                     planned.builder_bits)
+            : options.filter_spec;
+    // Every filter has the same bytes around it.
+    const double around =
+        static_cast<double>(file.filter_size_bytes - file.unit_size_bytes) /
+        static_cast<double>(file.filter_count);
+    bytes = static_cast<double>(FilterSizeBytes(spec, keys)) + around;
+    rounding = static_cast<double>(FilterSizeBytes(spec, 1));
+  }
+  constexpr double kTolerance = 0.1;
+  const auto filters = static_cast<double>(file.filter_count);
+  return {bytes * filters, (kTolerance * bytes + rounding) * filters};
+}
 
 // An SST, its filter, and the one that the policy would write.
 struct Candidate {
@@ -37,6 +84,7 @@ struct Candidate {
   double absent_asks = 0;  // Asks of a get for a key that the SST lacks.
   FilterSetting planned;
   double planned_bytes = 0;
+  double bytes_tolerance = 0;
   double fpr = 1;  // The present filter's.
   double gain = 0;
   // RocksDB's Ribbon policy writes such a filter at each flush.
@@ -108,8 +156,8 @@ bool IsFarFromPlan(const Candidate& candidate, double min_gain) {
     return filter.filter_size_bytes > 0 || candidate.planned_bytes > 0;
   }
   if (candidate.is_bloom_of_ribbon) return false;
-  if (filter.filter_key_count > 0 &&
-      filter.filter_key_count < kFewestKeysOfAFilter * filter.filter_count) {
+  if (std::abs(static_cast<double>(filter.filter_size_bytes) -
+               candidate.planned_bytes) <= candidate.bytes_tolerance) {
     return false;
   }
   return candidate.gain >
@@ -291,9 +339,18 @@ absl::StatusOr<RefreshPlan> PlanRefresh(rdb::DB* db,
       PlanFilters({*db, options, listed, live, keys, *cost}, teller);
   for (Candidate& candidate : candidates) {
     candidate.planned = planned.at(candidate.number);
-    candidate.planned.fpr = cost->ForBits(candidate.planned.bits_per_key).fpr;
     candidate.planned_bytes =
         FilterBytes(candidate.planned, candidate.key_count);
+    const RocksDbFilterFile& filter = candidate.filter;
+    if (HasSmallFilters(filter) && candidate.planned_bytes > 0) {
+      const SmallFilterSize small =
+          SizeOfSmallFilters(filter, verified->expected, candidate.planned);
+      candidate.planned_bytes = small.bytes;
+      candidate.bytes_tolerance = small.tolerance;
+      candidate.planned.bits_per_key =
+          8 * small.bytes / static_cast<double>(filter.filter_key_count);
+    }
+    candidate.planned.fpr = cost->ForBits(candidate.planned.bits_per_key).fpr;
     candidate.fpr = FprOf(candidate.filter, verified->expected, *cost);
     constexpr double kSameRate = 1.5;
     candidate.is_bloom_of_ribbon =

@@ -492,6 +492,44 @@ TEST(DbRefresh, WorksOnUniversalTreesPartitionsAndBlobs) {
   EXPECT_TRUE(Refresh(db).files.empty());
 }
 
+TEST(DbRefresh, FiltersOfFewKeysAreComparedWithThoseThatThePolicyBuilds) {
+  const std::vector<std::pair<Policy, Policy>> changes = {
+      {Native(16), Native(6)},
+      {Native(6), Native(14)},
+      {Native(FilterSpec::TargetFpr("compact", 0.00003)),
+       Native(FilterSpec::TargetFpr("compact", 0.02))},
+      {Native(FilterSpec::BitsPerKey("fast", 16)),
+       Native(FilterSpec::BitsPerKey("fast", 8))},
+      {Native(16), Native(6, BudgetMode::kBalanced)},
+      {StockBloom(16), StockBloom(6)},
+      {StockBloom(6), StockBloom(12)}};
+  for (const bool is_partitioned : {true, false}) {
+    for (const auto& [before, after] : changes) {
+      SCOPED_TRACE(before->GetId() + " " + after->GetId());
+      BudgetDb db;
+      db.options.disable_auto_compactions = true;
+      if (is_partitioned) {
+        db.table_options.partition_filters = true;
+        db.table_options.index_type =
+            rdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+        db.table_options.metadata_block_size = 600;
+      }
+      db.Open(before, /*with_listener=*/false);
+      std::vector<uint64_t> keys(is_partitioned ? 20000 : 700);
+      std::iota(keys.begin(), keys.end(), 0);
+      db.Write(keys);
+      EXPECT_TRUE(Refresh(db).files.empty());
+      db.Open(after, /*with_listener=*/false);
+      const RocksDbRefreshReport report = Refresh(db);
+      ASSERT_EQ(report.CountOf(Result::kRewritten), 1);
+      EXPECT_NEAR(report.files[0].written_bits_per_key,
+                  report.files[0].planned_bits_per_key,
+                  0.2 * report.files[0].planned_bits_per_key);
+      EXPECT_TRUE(Refresh(db).files.empty());
+    }
+  }
+}
+
 TEST(DbRefresh, KeepsThePathOfAnSst) {
   BudgetDb db;
   db.options.disable_auto_compactions = true;
@@ -550,6 +588,36 @@ TEST(DbRefresh, RefusesWhatItCannotRewrite) {
   options.dry_run = true;
   EXPECT_GT(Refresh(db, options).CountOf(Result::kPlanned), 0);
   EXPECT_THAT(error(db), HasSubstr("reading only"));
+  BudgetDb lagging;
+  lagging.options.disable_auto_compactions = true;
+  lagging.options.max_open_files = -1;
+  lagging.Open(StockBloom(), /*with_listener=*/false);
+  lagging.Write({1, 2, 3});
+  rdb::Options options_of_secondary = lagging.options;
+  lagging.table_options.filter_policy = Native(10);
+  options_of_secondary.table_factory.reset(
+      rdb::NewBlockBasedTableFactory(lagging.table_options));
+  BudgetDb secondary;
+  secondary.OpenBy([&](auto* opened) {
+    return rdb::DB::OpenAsSecondary(options_of_secondary, lagging.path(),
+                                    "/secondary", opened);
+  });
+  lagging.Compact();
+  EXPECT_THAT(error(secondary), HasSubstr("reading only"));
+  // RocksDB opens a database of one SST another way.
+  BudgetDb compacted;
+  compacted.Open(StockBloom(), /*with_listener=*/false);
+  compacted.Write({1, 2, 3});
+  compacted.Close();
+  compacted.table_options.filter_policy = Native(10);
+  compacted.options.table_factory.reset(
+      rdb::NewBlockBasedTableFactory(compacted.table_options));
+  compacted.options.max_open_files = -1;
+  compacted.OpenBy([&](auto* opened) {
+    return rdb::DB::OpenForReadOnly(compacted.options, compacted.path(),
+                                    opened);
+  });
+  EXPECT_THAT(error(compacted), HasSubstr("reading only"));
   BudgetDb fifo;
   fifo.options.compaction_style = rdb::kCompactionStyleFIFO;
   fifo.Open(Native(10), /*with_listener=*/false);
