@@ -869,6 +869,8 @@ TEST_F(CliTest, RefreshNamesWhatItCannotDo) {
               Exits(2, _, HasSubstr("name one with --filter_policy")));
   EXPECT_THAT(Run("refresh reads --filter_policy rowblom"),
               Exits(2, _, HasSubstr("known: rowbloom")));
+  EXPECT_THAT(Run("refresh reads --filter_policy nullptr"),
+              Exits(2, _, HasSubstr("\"nullptr\" is no policy")));
   EXPECT_THAT(Run("refresh mixed --column_family x"),
               Exits(2, _, HasSubstr("no column family \"x\"")));
   EXPECT_THAT(Run("refresh mixed --filter_policy rowbloom:8"),
@@ -886,6 +888,13 @@ TEST_F(CliTest, RefreshNamesWhatItCannotDo) {
               Exits(2, _, HasSubstr("locked: is open elsewhere")));
   EXPECT_THAT(Run("refresh locked --dry_run"), Exits(0));
   close(lock);
+  std::filesystem::remove(InputPath("locked/LOCK"));
+  std::filesystem::create_directory(InputPath("locked/LOCK"));
+  EXPECT_THAT(Run("refresh locked"),
+              Exits(2, _,
+                    AllOf(HasSubstr("locked: cannot be opened for writing"),
+                          Not(HasSubstr("elsewhere")))));
+  std::filesystem::remove(InputPath("locked/LOCK"));
 
   ReplaceInOptions("locked", "merge_operator=nullptr",
                    "merge_operator={id=acme.Merge;}");
@@ -893,6 +902,108 @@ TEST_F(CliTest, RefreshNamesWhatItCannotDo) {
               Exits(3, _,
                     AllOf(HasSubstr("acme.Merge"),
                           HasSubstr("RefreshRocksDbFilters()"))));
+}
+
+// A copy has the OPTIONS file of its original.
+TEST_F(CliTest, RefreshReplaysNoWalOfAnotherDatabase) {
+  std::filesystem::copy(InputPath("reads"), InputPath("copied"));
+  std::filesystem::create_directory(InputPath("wal_of_original"));
+  std::filesystem::create_directory(InputPath("wal_of_copy"));
+  const std::string wal = InputPath("wal_of_original/000003.log");
+  WriteFile(wal, "");
+  ReplaceInOptions("copied", "[DBOptions]\n",
+                   "[DBOptions]\n  wal_dir=wal_of_original\n");
+  const std::string line = "refresh copied --filter_policy rowbloom:10";
+  for (const std::string end : {"", " --dry_run"}) {
+    EXPECT_THAT(
+        Run(line + end),
+        Exits(2, _,
+              ContainsRegex("OPTIONS-[0-9]+ has wal_dir=wal_of_original;.*"
+                            "replayed and deleted.*--wal_dir")));
+  }
+  EXPECT_THAT(Run(line + " --wal_dir wal_of_copy"), Exits(0));
+  EXPECT_FALSE(std::filesystem::is_empty(InputPath("wal_of_copy")));
+  EXPECT_TRUE(std::filesystem::exists(wal));
+
+  std::filesystem::copy(InputPath("reads"), InputPath("own_wal"));
+  ReplaceInOptions("own_wal", "[DBOptions]\n",
+                   "[DBOptions]\n  wal_dir=./own_wal/\n");
+  EXPECT_THAT(Run("refresh own_wal"), Exits(0));
+}
+
+TEST_F(CliTest, RefreshKeepsTheListenersThatItKnowsAndRefusesOthers) {
+  std::filesystem::copy(InputPath("reads"), InputPath("listened"));
+  EXPECT_THAT(Run("refresh listened --filter_policy rowbloom:auto"), Exits(0));
+  EXPECT_THAT(Run("refresh listened"), Exits(0));
+  std::string options;
+  for (const auto& [path, bytes] : Listing("listened")) {
+    if (path.find("/OPTIONS-") != std::string::npos) options = bytes;
+  }
+  const std::string ours = "listeners={rowbloom.BudgetListener";
+  EXPECT_THAT(options, HasSubstr(ours + "}"));
+  ReplaceInOptions("listened", ours, ours + ":acme.Listener");
+  EXPECT_THAT(Run("refresh listened"),
+              Exits(3, _,
+                    AllOf(HasSubstr(ours + ":acme.Listener}"),
+                          HasSubstr("RefreshRocksDbFilters()"))));
+}
+
+TEST_F(CliTest, RefreshOpensWhatRocksDbWouldRefuseToOpen) {
+  std::filesystem::copy(InputPath("reads"), InputPath("refused"));
+  ReplaceInOptions("refused", "error_if_exists=false", "error_if_exists=true");
+  ReplaceInOptions("refused", "use_direct_reads=false",
+                   "use_direct_reads=true");
+  ReplaceInOptions("refused", "allow_mmap_reads=false",
+                   "allow_mmap_reads=true");
+  const ToolResult dry = Run("refresh refused --dry_run");
+  const ToolResult wet = Run("refresh refused");
+  // Not every file system reads directly.
+  const auto ends = AnyOf(Exits(0), Exits(2, _, HasSubstr("Invalid argument")));
+  EXPECT_THAT(dry, ends);
+  EXPECT_THAT(wet, ends);
+  EXPECT_THAT(dry.err + wet.err, Not(HasSubstr("error_if_exists")));
+  EXPECT_THAT(dry.err + wet.err, Not(HasSubstr("mmap")));
+}
+
+TEST_F(CliTest, SstsThatTheManifestLostAreKept) {
+  std::filesystem::copy(InputPath("reads"), InputPath("forgotten"));
+  const std::string warning =
+      "warning: forgotten: 2 SSTs are not in the MANIFEST";
+  std::string manifest;
+  for (const auto& [path, bytes] : Listing("forgotten")) {
+    if (path.find("/MANIFEST-") != std::string::npos) manifest = path;
+  }
+  const std::string whole = ReadFile(manifest);
+  // The database opens with no shorter head of its MANIFEST.
+  size_t size = 0;
+  do {
+    size += 7 + static_cast<uint8_t>(whole.at(size + 4)) +
+            256 * static_cast<uint8_t>(whole.at(size + 5));
+    WriteFile(manifest, whole.substr(0, size));
+  } while (Run("verify forgotten").exit_code != 0 && size < whole.size());
+  const std::map<std::string, std::string> before = Listing("forgotten");
+  for (const std::string verb : {"verify", "inspect"}) {
+    EXPECT_THAT(Run(verb + " forgotten"),
+                Exits(0, AllOf(HasSubstr(warning), HasSubstr("0 files"))));
+    EXPECT_EQ(RunJson(verb + " forgotten")["warnings"].size(), 1U);
+    EXPECT_FALSE(RunJson(verb + " reads").contains("warnings"));
+  }
+  EXPECT_THAT(Run("verify --strict forgotten"), Exits(1));
+  for (const std::string end : {"", " --dry_run"}) {
+    EXPECT_THAT(Run("refresh forgotten" + end),
+                Exits(2, _, HasSubstr("RocksDB would delete the 2 that")));
+  }
+  EXPECT_TRUE(Listing("forgotten") == before);
+}
+
+TEST_F(CliTest, AnSstBesideThoseOfTheManifestIsAWarning) {
+  std::filesystem::copy(InputPath("reads"), InputPath("one_more"));
+  WriteFile(InputPath("one_more/000004.sst"), "");
+  EXPECT_THAT(Run("verify one_more"),
+              Exits(0, HasSubstr("one_more: 1 SST is not in the MANIFEST")));
+  EXPECT_THAT(Run("verify --strict one_more"), Exits(1));
+  EXPECT_THAT(Run("refresh one_more"), Exits(0));
+  EXPECT_THAT(Run("verify --strict one_more"), Exits(0));
 }
 
 // The counter `name` of the statistics in a LOG.

@@ -21,12 +21,12 @@ FilterFileOrError OpenRocksDbSst(const std::string& path) {
 }
 
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
-    const DatabasePlace& place) {
+    const DatabasePlace& place, std::vector<std::string>* /*warnings*/) {
   return WithoutRocksDb(place.directory, "a database of RocksDB");
 }
 
 int AdviseDatabase(AdviseArguments* arguments) {
-  PrintError(ListLiveSsts({arguments->paths[0], {}}).status());
+  PrintError(ListLiveSsts({arguments->paths[0], {}}, nullptr).status());
   return kExitUsage;
 }
 

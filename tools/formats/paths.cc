@@ -23,8 +23,10 @@ absl::Status IoError(const std::string& path, const std::error_code& error) {
 
 void ExpandDatabase(const std::string& path,
                     const std::vector<std::string>& db_paths,
+                    std::vector<std::string>* warnings,
                     std::vector<TargetFile>* files) {
-  absl::StatusOr<std::vector<TargetFile>> ssts = ListLiveSsts({path, db_paths});
+  absl::StatusOr<std::vector<TargetFile>> ssts =
+      ListLiveSsts({path, db_paths}, warnings);
   if (!ssts.ok()) {
     files->push_back({path, ssts.status()});
     return;
@@ -37,10 +39,11 @@ void ExpandDatabase(const std::string& path,
 // directories are not followed.
 void ExpandDirectory(const std::string& path,
                      const std::vector<std::string>& db_paths,
+                     std::vector<std::string>* warnings,
                      std::vector<TargetFile>* files) {
   std::error_code error;
   if (fs::exists(fs::path(path) / "CURRENT", error)) {
-    ExpandDatabase(path, db_paths, files);
+    ExpandDatabase(path, db_paths, warnings, files);
     return;
   }
   std::vector<fs::directory_entry> found;
@@ -59,7 +62,7 @@ void ExpandDirectory(const std::string& path,
     if (entry.is_regular_file(error)) {
       files->push_back({below});
     } else if (entry.is_directory(error) && !entry.is_symlink(error)) {
-      ExpandDirectory(below, db_paths, files);
+      ExpandDirectory(below, db_paths, warnings, files);
     } else if (error) {
       files->push_back({below, IoError(below, error)});
     }
@@ -108,7 +111,10 @@ bool IsStray(const TargetFile& file) {
 }
 
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths,
-                                    const std::vector<std::string>& db_paths) {
+                                    const std::vector<std::string>& db_paths,
+                                    std::vector<std::string>* warnings) {
+  std::vector<std::string> unused;
+  if (warnings == nullptr) warnings = &unused;
   std::vector<std::string> expanded;
   for (const std::string& path : paths) {
     const std::vector<std::string> matches =
@@ -132,7 +138,7 @@ std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths,
           {path, absl::UnavailableError(path + ": not a file or directory")});
     } else {
       const size_t first = files.size();
-      ExpandDirectory(path, db_paths, &files);
+      ExpandDirectory(path, db_paths, warnings, &files);
       for (size_t i = first; i < files.size(); ++i) {
         if (files[i].path.rfind(path, 0) != 0) continue;
         files[i].place = files[i].path.substr(path.size());

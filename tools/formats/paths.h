@@ -58,8 +58,9 @@ struct DatabasePlace {
 };
 
 // The live SSTs of a RocksDB database, by column family, level and file number.
+// Adds a warning if there are others.
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
-    const DatabasePlace& place);
+    const DatabasePlace& place, std::vector<std::string>* warnings);
 
 // True for the URL of a filter on a Redis server.
 bool IsRedisPath(const std::string& path);
@@ -79,10 +80,12 @@ bool IsStray(const TargetFile& file);
 // its live SSTs; any other directory for the files in it and below it, by name;
 // a shell pattern that is not a file's name for its matches. A directory
 // without files is an error, and so is an entry that cannot be read. `db_paths`
-// has the further directories of the databases.
+// has the further directories of the databases. Adds warnings of databases if
+// `warnings` is not null.
 std::vector<TargetFile> ExpandPaths(
     const std::vector<std::string>& paths,
-    const std::vector<std::string>& db_paths = {});
+    const std::vector<std::string>& db_paths = {},
+    std::vector<std::string>* warnings = nullptr);
 
 }  // namespace rowbloom::tools
 

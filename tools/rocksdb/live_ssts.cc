@@ -321,6 +321,45 @@ class Manifest {
   std::vector<rdb::LiveFileMetaData> files_;
 };
 
+// This maps directories of a database to the numbers of their SSTs.
+using SstNumbers = std::map<std::string, std::set<uint64_t>>;
+
+SstNumbers SstNumbersOf(const DatabasePlace& place) {
+  SstNumbers numbers = {{place.directory, SstNumbersIn(place.directory)}};
+  for (const std::string& path : place.db_paths) {
+    numbers.emplace(path, SstNumbersIn(path));
+  }
+  return numbers;
+}
+
+// Warns of SSTs that were there before and after the manifest was read, and
+// that it does not list. A directory without listed SSTs may be that of another
+// database.
+void WarnOfUnlisted(const DatabasePlace& place, const Manifest& manifest,
+                    const SstNumbers& before,
+                    std::vector<std::string>* warnings) {
+  std::set<std::string> directories = {place.directory};
+  std::set<uint64_t> listed;
+  for (const rdb::LiveFileMetaData& file : manifest.files()) {
+    directories.insert(file.directory);
+    listed.insert(file.file_number);
+  }
+  std::set<uint64_t> unlisted;
+  for (const auto& [directory, numbers] : SstNumbersOf(place)) {
+    if (directories.count(directory) == 0) continue;
+    for (const uint64_t number : numbers) {
+      const bool is_old = before.at(directory).count(number) > 0;
+      if (is_old && listed.count(number) == 0) unlisted.insert(number);
+    }
+  }
+  if (unlisted.empty()) return;
+  warnings->push_back(absl::StrCat(
+      place.directory, ": ", unlisted.size(),
+      unlisted.size() == 1 ? " SST is" : " SSTs are",
+      " not in the MANIFEST; of a running database they may be new or "
+      "obsolete"));
+}
+
 absl::Status RocksDbColumnFamily::ExplainMissing(
     const TargetFile& target, const absl::Status& status) const {
   std::error_code error;
@@ -363,11 +402,13 @@ void DescribeFilter(const RocksDbFilterFile& file, Json* entry) {
 }
 
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
-    const DatabasePlace& place) {
+    const DatabasePlace& place, std::vector<std::string>* warnings) {
   const absl::Status& release = plugin::CheckRocksDbRelease();
   if (!release.ok()) return release;
+  const SstNumbers before = SstNumbersOf(place);
   const auto manifest = std::make_shared<Manifest>(place);
   if (absl::Status status = manifest->Read(); !status.ok()) return status;
+  WarnOfUnlisted(place, *manifest, before, warnings);
   std::vector<rdb::LiveFileMetaData> files = manifest->files();
   std::sort(files.begin(), files.end(),
             [](const rdb::LiveFileMetaData& a, const rdb::LiveFileMetaData& b) {

@@ -16,7 +16,9 @@
 #include <utility>
 
 #include "absl/status/status.h"
+#include "absl/strings/numbers.h"
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_split.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb/env.h"
 #include "rocksdb/utilities/options_util.h"
@@ -169,15 +171,14 @@ OptionsFile::OptionsFile(const std::string& directory) {
   config.ignore_unsupported_options = true;
   const rdb::Status status = WhileFilesGo([&] {
     rdb::DBOptions db_options;
-    std::string name;
     rdb::Status read =
         rdb::LoadLatestOptions(config, directory, &db_options, &families_);
     if (read.ok()) {
       read =
-          rdb::GetLatestOptionsFileName(directory, rdb::Env::Default(), &name);
+          rdb::GetLatestOptionsFileName(directory, rdb::Env::Default(), &name_);
     }
     if (read.ok()) {
-      read = rdb::ReadFileToString(rdb::Env::Default(), directory + "/" + name,
+      read = rdb::ReadFileToString(rdb::Env::Default(), directory + "/" + name_,
                                    &text_);
     }
     return read;
@@ -195,8 +196,17 @@ const rdb::ColumnFamilyOptions* OptionsFile::Find(
 
 std::string OptionsFile::TableOption(const std::string& column_family,
                                      std::string_view name) const {
-  const size_t begin =
-      text_.find("[TableOptions/BlockBasedTable \"" + column_family + "\"]");
+  return OptionOf("[TableOptions/BlockBasedTable \"" + column_family + "\"]",
+                  name);
+}
+
+std::string OptionsFile::DbOption(std::string_view name) const {
+  return OptionOf("[DBOptions]", name);
+}
+
+std::string OptionsFile::OptionOf(const std::string& header,
+                                  std::string_view name) const {
+  const size_t begin = text_.find(header);
   if (begin == std::string::npos) return "";
   const std::string section =
       text_.substr(begin, text_.find("\n[", begin) - begin);
@@ -248,6 +258,23 @@ rdb::Status TryOpenReadOnly(
 
 }  // namespace
 
+std::set<uint64_t> SstNumbersIn(const std::string& directory) {
+  std::set<uint64_t> numbers;
+  std::error_code error;
+  for (std::filesystem::directory_iterator it(directory, error), end;
+       !error && it != end; it.increment(error)) {
+    const std::filesystem::path& path = it->path();
+    const std::string stem = path.stem().string();
+    uint64_t number = 0;
+    if ((path.extension() == ".sst" || path.extension() == ".ldb") &&
+        stem.find_first_not_of("0123456789") == std::string::npos &&
+        absl::SimpleAtoi(stem, &number)) {
+      numbers.insert(number);
+    }
+  }
+  return numbers;
+}
+
 absl::StatusOr<OpenedDb> OpenReadOnly(
     const DatabasePlace& place, const OptionsFile& options_file,
     const rdb::DBOptions& options,
@@ -272,7 +299,53 @@ absl::StatusOr<OpenedDb> OpenReadOnly(
       directory + ": its SSTs were moved each time that they were looked for");
 }
 
-absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory) {
+namespace {
+
+absl::Status NotKnownError(const std::string& directory,
+                           const std::string& name) {
+  return absl::InvalidArgumentError(absl::StrCat(
+      directory, ": its OPTIONS file has what this tool does not know (", name,
+      "): call RefreshRocksDbFilters() in the program that does"));
+}
+
+// RocksDB drops listeners that it does not know without an error.
+absl::Status CheckListeners(const std::string& directory,
+                            const OptionsFile& options_file,
+                            const rdb::DBOptions& options) {
+  const std::string listed = options_file.DbOption("listeners");
+  const std::vector<std::string> names =
+      absl::StrSplit(listed, absl::ByAnyChar("{:}"), absl::SkipEmpty());
+  if (names.size() == options.listeners.size()) return absl::OkStatus();
+  return NotKnownError(directory, "listeners=" + listed);
+}
+
+// RocksDB replays the WALs of wal_dir into the database and deletes them.
+absl::Status SetWalDir(const std::string& directory,
+                       const OptionsFile& options_file,
+                       const std::string& wal_dir, rdb::DBOptions* options) {
+  const std::string written = options->wal_dir;
+  if (!wal_dir.empty()) options->wal_dir = wal_dir;
+  std::error_code error;
+  if (options->wal_dir.empty() ||
+      std::filesystem::equivalent(options->wal_dir, directory, error)) {
+    options->wal_dir.clear();
+    return absl::OkStatus();
+  }
+  if (wal_dir.empty()) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        directory, ": ", options_file.name(), " has wal_dir=", written,
+        "; if the database is a copy, the WAL there is its original's, and "
+        "would be replayed and deleted: name the directory of the WAL of this "
+        "database with --wal_dir"));
+  }
+  options->wal_dir = std::filesystem::absolute(wal_dir, error).string();
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory,
+                                          const std::string& wal_dir) {
   if (absl::Status kind = CheckNotOfLevelDb(directory); !kind.ok()) return kind;
   RegisterRocksDb();
   rdb::ConfigOptions config;
@@ -283,7 +356,16 @@ absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory) {
     return rdb::LoadLatestOptions(config, directory, &options.db,
                                   &options.families);
   });
-  if (status.ok()) return options;
+  if (status.ok()) {
+    const OptionsFile options_file(directory);
+    absl::Status checked = CheckListeners(directory, options_file, options.db);
+    checked.Update(SetWalDir(directory, options_file, wal_dir, &options.db));
+    if (!checked.ok()) return checked;
+    // The database exists, and RocksDB maps no file that it reads directly.
+    options.db.error_if_exists = false;
+    options.db.allow_mmap_reads &= !options.db.use_direct_reads;
+    return options;
+  }
   const absl::Status error = FromRocksDb(status);
   if (status.IsNotFound() || status.IsIOError()) {
     return ExplainUnopened(
@@ -293,16 +375,14 @@ absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory) {
                        "opened as its program does: ",
                        error.message())));
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      directory, ": its OPTIONS file has what this tool does not know (",
-      error.message(),
-      "): call RefreshRocksDbFilters() in the program that does"));
+  return NotKnownError(directory, std::string(error.message()));
 }
 
 namespace {
 
-// FailedPrecondition for a database with SSTs elsewhere. One that cannot be
-// read passes: the open that follows says why.
+// Returns FailedPrecondition for a database with SSTs elsewhere, or whose
+// MANIFEST lists none of its SSTs. One that cannot be read passes: the open
+// that follows says why.
 absl::Status CheckSstsAreInside(const std::string& directory) {
   const OptionsFile options_file(directory);
   rdb::DBOptions options;
@@ -315,7 +395,14 @@ absl::Status CheckSstsAreInside(const std::string& directory) {
                            &opened);
   });
   if (!status.ok()) return absl::OkStatus();
-  for (const SstsOfPath& ssts : SstsByPath(opened.db.get(), cf_paths)) {
+  const std::vector<SstsOfPath> listed = SstsByPath(opened.db.get(), cf_paths);
+  const size_t there = SstNumbersIn(directory).size();
+  if (listed.empty() && there > 0) {
+    return absl::FailedPreconditionError(absl::StrCat(
+        directory, ": its MANIFEST lists no SST, and RocksDB would delete the ",
+        there, " that are there: restore the MANIFEST, or move them away"));
+  }
+  for (const SstsOfPath& ssts : listed) {
     if (ssts.path_id == 0 && !ssts.DirectoryOf({directory, {}}).empty()) {
       continue;
     }
@@ -346,13 +433,16 @@ absl::StatusOr<OpenedDb> OpenWith(const std::string& directory,
   };
   const rdb::Status status = plugin::OpenDb(open, &result.db);
   if (status.ok()) return result;
-  if (status.IsIOError() &&
-      status.ToString().find("/LOCK") != std::string::npos) {
-    return absl::UnavailableError(
-        absl::StrCat(directory,
-                     ": is open elsewhere: stop that program, or call "
-                     "RefreshRocksDbFilters() in it (",
-                     status.ToString(), ")"));
+  const std::string text = status.ToString();
+  if (status.IsIOError() && text.find("/LOCK") != std::string::npos) {
+    const bool is_locked = text.find("open a file for lock") == text.npos;
+    return absl::UnavailableError(absl::StrCat(
+        directory,
+        is_locked ? ": is open elsewhere: stop that program, or call "
+                    "RefreshRocksDbFilters() in it ("
+                  : ": cannot be opened for writing, which all but --dry_run "
+                    "needs (",
+        text, ")"));
   }
   return ExplainUnopened(directory, FromRocksDb(status));
 }

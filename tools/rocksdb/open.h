@@ -10,8 +10,10 @@
 #ifndef ROWBLOOM_TOOLS_ROCKSDB_OPEN_H_
 #define ROWBLOOM_TOOLS_ROCKSDB_OPEN_H_
 
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,11 +38,17 @@ class OptionsFile {
   // nullptr if the file does not have the column family.
   const ROCKSDB_NAMESPACE::ColumnFamilyOptions* Find(
       const std::string& column_family) const;
+  const std::string& name() const { return name_; }
   // The text of an option of the block based table; empty if absent.
   std::string TableOption(const std::string& column_family,
                           std::string_view name) const;
+  // Returns the text of an option of the database; empty if absent.
+  std::string DbOption(std::string_view name) const;
 
  private:
+  std::string OptionOf(const std::string& header, std::string_view name) const;
+
+  std::string name_;
   std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families_;
   std::string text_;
   std::string error_;
@@ -68,18 +76,25 @@ absl::StatusOr<OpenedDb> OpenReadOnly(
     const std::function<void(ROCKSDB_NAMESPACE::ColumnFamilyDescriptor*)>&
         configure = nullptr);
 
+// Returns the numbers of the SSTs in a directory.
+std::set<uint64_t> SstNumbersIn(const std::string& directory);
+
 // All options of the latest OPTIONS file. InvalidArgument if it names anything
-// that this tool does not know, such as a merge operator of the application:
-// files that it wrote without it would be wrong.
+// that this tool does not know, such as a merge operator or a listener of the
+// application: files that it wrote without it would be wrong.
+// FailedPrecondition if its wal_dir is another directory than the database's,
+// which a copy shares with its original, unless `wal_dir` replaces it.
 struct AllOptions {
   ROCKSDB_NAMESPACE::DBOptions db;
   std::vector<ROCKSDB_NAMESPACE::ColumnFamilyDescriptor> families;
 };
-absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory);
+absl::StatusOr<AllOptions> LoadAllOptions(const std::string& directory,
+                                          const std::string& wal_dir);
 
 // Opens with these, for writing or `for_reading` alone. Unavailable if another
 // process has it open for writing. FailedPrecondition for a database whose SSTs
-// are not all in its directory: a writer must know where new ones belong.
+// are not all in its directory: a writer must know where new ones belong; and
+// if its MANIFEST lists none of them: RocksDB would delete them.
 absl::StatusOr<OpenedDb> OpenWith(const std::string& directory,
                                   AllOptions options, bool for_reading);
 

@@ -101,6 +101,7 @@ struct InspectArguments {
 int RunInspect(const InspectArguments& arguments) {
   Report report;
   report.format = "rowbloom-inspect";
+  report.warns_of_databases = true;
   report.db_paths = arguments.db_paths;
   report.ask = [&](const TargetFile&, const FilterFile& file, Json* entry) {
     absl::Status status = file.Inspect(entry);

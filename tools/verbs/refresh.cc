@@ -37,6 +37,7 @@ struct RefreshArguments {
   std::string path;
   std::string column_family = "default";
   std::string filter_policy;
+  std::string wal_dir;
   bool dry_run = false;
   uint64_t max_bytes_per_second = 0;
   double min_gain = RocksDbRefreshOptions().min_gain;
@@ -95,6 +96,11 @@ absl::Status Configure(const RefreshArguments& arguments, AllOptions* options,
                                                         &changed.filter_policy);
     if (!parsed.ok()) {
       throw CLI::ValidationError("--filter_policy", parsed.ToString());
+    }
+    if (changed.filter_policy == nullptr) {
+      throw CLI::ValidationError("--filter_policy",
+                                 "\"" + arguments.filter_policy +
+                                     "\" is no policy that builds filters");
     }
     family->options.table_factory.reset(
         rdb::NewBlockBasedTableFactory(changed));
@@ -232,7 +238,8 @@ int Print(const RefreshArguments& arguments,
 }
 
 absl::Status Refresh(const RefreshArguments& arguments, int* exit_code) {
-  absl::StatusOr<AllOptions> options = LoadAllOptions(arguments.path);
+  absl::StatusOr<AllOptions> options =
+      LoadAllOptions(arguments.path, arguments.wal_dir);
   if (!options.ok()) return options.status();
   RocksDbExpectedFilter expected;
   absl::Status status = Configure(arguments, &*options, &expected);
@@ -290,6 +297,9 @@ void AddRefresh(CLI::App* app, int* exit_code) {
   verb->add_option("--filter_policy", arguments->filter_policy,
                    "As in an options string, for example rowbloom:10; by "
                    "default that of the OPTIONS file");
+  verb->add_option("--wal_dir", arguments->wal_dir,
+                   "The directory of the database's WAL, if not its own")
+      ->check(CLI::ExistingDirectory);
   verb->add_flag("--dry_run", arguments->dry_run,
                  "Say what would be read, written and gained; write nothing");
   verb->add_option("--max_bytes_per_second", arguments->max_bytes_per_second,

@@ -192,7 +192,9 @@ int FlushOutput(int exit_code) {
 
 int RunReport(const Report& report, const std::vector<std::string>& paths,
               const ReportForm& form) {
-  const std::vector<TargetFile> targets = ExpandPaths(paths, report.db_paths);
+  std::vector<std::string> warnings;
+  const std::vector<TargetFile> targets = ExpandPaths(
+      paths, report.db_paths, report.warns_of_databases ? &warnings : nullptr);
   Json summary{{"files", 0}};
   for (const char* word : kStatusWords) summary[word] = 0;
   Json files = Json::array();
@@ -256,6 +258,11 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
   std::string text;
   const Json sums = report.sum_up ? report.sum_up(files) : Json::object();
   if (report.sum_up) text = report.sums_text(files, sums);
+  for (std::string& warning : warnings) {
+    warning = EscapeControls(warning);
+    text += "warning: " + warning + "\n";
+    if (report.is_strict) exit_code = kExitDamaged;
+  }
   if (targets.size() != 1) {
     Json counts = summary;
     counts.erase("files");
@@ -266,6 +273,7 @@ int RunReport(const Report& report, const std::vector<std::string>& paths,
     document["column_families"] = std::move(families);
   }
   document.update(sums);
+  if (!warnings.empty()) document["warnings"] = warnings;
   document["summary"] = std::move(summary);
   return PrintForm(form, report.format, document, text, exit_code);
 }

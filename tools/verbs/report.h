@@ -54,6 +54,8 @@ struct Report {
   bool sums_up_families = false;  // After each column family.
   // Warnings of column families and of files count as damage.
   bool is_strict = false;
+  // The array "warnings" names databases with SSTs that no MANIFEST lists.
+  bool warns_of_databases = false;
   // The further directories of databases.
   std::vector<std::string> db_paths;
   // The capacity of the block cache with which databases are opened.

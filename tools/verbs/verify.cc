@@ -51,6 +51,7 @@ void AddVerify(CLI::App* app, int* exit_code) {
     };
     report.text = NotedStatusLine;
     report.sums_up_families = true;
+    report.warns_of_databases = true;
     report.is_strict = arguments->strict;
     report.db_paths = arguments->db_paths;
     report.block_cache_bytes = arguments->block_cache_bytes;
