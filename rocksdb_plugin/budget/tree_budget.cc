@@ -20,7 +20,6 @@
 #include "budget/live_tree.h"
 #include "rocksdb/env.h"
 #include "rocksdb/table.h"
-#include "rocksdb/version.h"
 #include "rowbloom/get_cost.h"
 #include "rowbloom/get_fit.h"
 

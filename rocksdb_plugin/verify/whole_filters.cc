@@ -11,7 +11,6 @@
 #include "block_cache.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
-#include "rocksdb/version.h"
 
 namespace rowbloom::plugin {
 

@@ -31,8 +31,6 @@ using rdb::Status;
 using ::testing::Each;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
-using ::testing::SizeIs;
-using ::testing::Truly;
 
 std::string Message() {
   return "rowbloom was compiled for RocksDB " +
