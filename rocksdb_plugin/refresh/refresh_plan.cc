@@ -29,8 +29,11 @@ namespace {
 // With fewer keys, rounding decides about the size, too.
 constexpr uint64_t kFewestKeysOfAFilter = 1000;
 
+// True for filters of the policy that have few keys. Others are rewritten in
+// any case, and say nothing of the bytes around those of the policy.
 bool HasSmallFilters(const RocksDbFilterFile& file) {
-  return file.filter_key_count > 0 &&
+  return file.state == RocksDbFilterState::kExpected &&
+         file.filter_key_count > 0 &&
          file.filter_key_count < kFewestKeysOfAFilter * file.filter_count;
 }
 
