@@ -255,7 +255,7 @@ class CachedChunks {
   void Pause(size_t chunk, uint32_t lookups) {
     chunks_[chunk].pause.store(lookups, std::memory_order_relaxed);
   }
-  // Counts one lookup of a pause; false if there is none.
+  // Returns true while a pause lasts, and counts one of its lookups.
   bool IsPausedCountingDown(size_t chunk) {
     std::atomic<uint32_t>& pause = chunks_[chunk].pause;
     uint32_t left = pause.load(std::memory_order_relaxed);

@@ -21,6 +21,7 @@
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
 #include "rocksdb_plugin/budget_db.h"
+#include "rocksdb_plugin/rocksdb_release.h"
 #include "rocksdb_plugin/test_db.h"
 #include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
@@ -196,7 +197,8 @@ TEST_P(DbRefreshAfter, FiltersAreThoseOfThePolicyAndNothingElseChanges) {
   // Gets read as many times fewer blocks as the report says, up to chance and
   // to the rates of small filters, which differ from the mean.
   const double factor = report.planned_wasted_reads / report.wasted_reads;
-  const double most_above_plan = change.budget > 0 ? 2 : 1.6;
+  const double of_budget = kRocksDbRelease < 900 ? 1.8 : 2;
+  const double most_above_plan = change.budget > 0 ? of_budget : 1.6;
   EXPECT_LT(WastedReads(db) / wasted_before, most_above_plan * factor);
   EXPECT_GT(WastedReads(db) / wasted_before, 0.25 * factor);
   if (change.budget > 0) {
