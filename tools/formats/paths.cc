@@ -113,8 +113,6 @@ bool IsStray(const TargetFile& file) {
 std::vector<TargetFile> ExpandPaths(const std::vector<std::string>& paths,
                                     const std::vector<std::string>& db_paths,
                                     std::vector<std::string>* warnings) {
-  std::vector<std::string> unused;
-  if (warnings == nullptr) warnings = &unused;
   std::vector<std::string> expanded;
   for (const std::string& path : paths) {
     const std::vector<std::string> matches =

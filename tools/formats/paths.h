@@ -58,7 +58,7 @@ struct DatabasePlace {
 };
 
 // The live SSTs of a RocksDB database, by column family, level and file number.
-// Adds a warning if there are others.
+// Adds a warning if there are others, unless `warnings` is null.
 absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
     const DatabasePlace& place, std::vector<std::string>* warnings);
 

@@ -405,10 +405,11 @@ absl::StatusOr<std::vector<TargetFile>> ListLiveSsts(
     const DatabasePlace& place, std::vector<std::string>* warnings) {
   const absl::Status& release = plugin::CheckRocksDbRelease();
   if (!release.ok()) return release;
-  const SstNumbers before = SstNumbersOf(place);
+  SstNumbers before;
+  if (warnings != nullptr) before = SstNumbersOf(place);
   const auto manifest = std::make_shared<Manifest>(place);
   if (absl::Status status = manifest->Read(); !status.ok()) return status;
-  WarnOfUnlisted(place, *manifest, before, warnings);
+  if (warnings != nullptr) WarnOfUnlisted(place, *manifest, before, warnings);
   std::vector<rdb::LiveFileMetaData> files = manifest->files();
   std::sort(files.begin(), files.end(),
             [](const rdb::LiveFileMetaData& a, const rdb::LiveFileMetaData& b) {
