@@ -82,9 +82,9 @@ DeadList::~DeadList() {
 LruShard::~LruShard() {
   // Once entries of priority kPinned are gone, only a handle can pin. No need
   // to wait for epochs: the cache outlives every use of a shortcut.
-  while (!table_.empty()) {
+  for (auto it = table_.begin(); it != table_.end();) {
     DeadList dead;
-    TakeFromTable(*table_.begin(), &dead);
+    TakeFromTable(*it++, &dead);
   }
   // No handle outlives the cache. ~ChunkCache() reports readers that do.
   RB_CHECK(usage_.pinned_bytes == charged_bytes_,
@@ -113,6 +113,8 @@ Entry* LruShard::Insert(const HashedKey& key,
   auto entry = std::make_unique<Entry>();
   DeadList dead;
   std::lock_guard<std::mutex> lock(mutex_);
+  // There may be room by now for readers that found none.
+  if (charged_bytes_ != reader_bytes_) ChargeReaders(&dead);
   // Every entry that is not pinned could be evicted.
   if (options.charge_bytes > SIZE_MAX - kEntryOverheadBytes ||
       !Fits(options.charge_bytes + kEntryOverheadBytes, usage_.pinned_bytes)) {

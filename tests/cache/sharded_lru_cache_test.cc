@@ -114,6 +114,24 @@ TEST_F(LruTest, UsageIncludesWhatReadersReport) {
   EXPECT_EQ(usage().misses, 64 + 1);
 }
 
+TEST_F(LruTest, ReadersThatFoundNoRoomGetItAtTheNextInsert) {
+  MakeCache(4 * kEntry);
+  std::vector<Handle*> held;
+  for (uint64_t key = 0; key < 4; ++key) {
+    ASSERT_TRUE(Put(key));
+    held.push_back(cache_->Lookup(Key(key)));
+  }
+  const int reader = 0;
+  chunks().ChargeReader(&reader, kEntry);
+  EXPECT_EQ(usage().index_bytes_outside, kEntry);
+  for (Handle* handle : held) Release(handle);
+  ASSERT_TRUE(Put(4));
+  EXPECT_EQ(usage().index_bytes_outside, 0);
+  EXPECT_EQ(usage().pinned_bytes, kEntry);
+  EXPECT_LE(usage().usage_bytes, 4 * kEntry);
+  chunks().DropReader(&reader, kEntry);
+}
+
 TEST_F(LruTest, ReadersKeepHalfOfWhateverTheCapacityIs) {
   constexpr size_t kReader = kEntry;
   MakeCache(20 * kEntry);
