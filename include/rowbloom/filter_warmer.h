@@ -10,7 +10,8 @@
 //
 // A reader of this file id uses these chunks. Chunks for which the cache has no
 // room are left out. If the file is not finished, or never read, call
-// cache->EraseFile(file_id). The cache must outlive the warmer. One thread.
+// cache->EraseFile(file_id). The cache must outlive the warmer. A warmer is for
+// one block (checked). One thread.
 
 #ifndef ROWBLOOM_FILTER_WARMER_H_
 #define ROWBLOOM_FILTER_WARMER_H_
@@ -29,7 +30,8 @@ struct FilterWarmerOptions {
   FilterCachePriority priority = FilterCachePriority::kNormal;
 };
 
-// `cache` must not be null, nor options.file_id 0 (checked).
+// `cache` must not be null, nor options.file_id 0, and options.priority one of
+// the two (checked).
 std::unique_ptr<FilterChunkObserver> NewFilterWarmer(
     FilterCache* cache, const FilterWarmerOptions& options);
 

@@ -23,9 +23,16 @@ class FilterWarmer final : public FilterChunkObserver {
     RB_CHECK(options.file_id != 0 &&
                  internal::cache::CheckFileId(options.file_id).ok(),
              "NewFilterWarmer(): file_id must be 1 to 2^63 - 1");
+    RB_CHECK(internal::cache::CheckPriority(options.priority).ok(),
+             "NewFilterWarmer(): priority is not a FilterCachePriority");
   }
 
   void OnChunk(uint64_t chunk, const EncodedFilter& filter) override {
+    // A chunk of another block would get this block's identity.
+    RB_CHECK(!is_finished_ && chunk == chunk_count_,
+             "a FilterWarmer was given a second filter block: make one for "
+             "each");
+    ++chunk_count_;
     internal::reader::UnitPtrs units;
     size_t unit = 0;
     for (const std::string_view bytes : filter.UnitViews()) {
@@ -45,11 +52,18 @@ class FilterWarmer final : public FilterChunkObserver {
         options_.priority, /*shortcut=*/nullptr);
   }
 
-  void OnFinish(uint64_t identity) override { identity_->store(identity); }
+  void OnFinish(uint64_t identity) override {
+    RB_CHECK(!is_finished_,
+             "a FilterWarmer was told twice that its filter block is finished");
+    is_finished_ = true;
+    identity_->store(identity);
+  }
 
  private:
   internal::cache::ChunkCache& cache_;
   const FilterWarmerOptions options_;
+  uint64_t chunk_count_ = 0;
+  bool is_finished_ = false;
   // All chunks share it. As long as it is 0, no reader takes them for its own.
   const std::shared_ptr<std::atomic<uint64_t>> identity_ =
       std::make_shared<std::atomic<uint64_t>>(0);

@@ -97,6 +97,28 @@ TEST(FilterWarmer, BlocksWithEqualChecksumsDoNotAnswerForEachOther) {
   }
 }
 
+// A chunk of the first block would answer for the second.
+TEST(FilterWarmerDeathTest, AWarmerIsForOneBlock) {
+  const auto cache = NewShardedLruCache({8 << 20});
+  const auto warmer = NewFilterWarmer(cache.get(), {17});
+  const FilterOptions options =
+      testing::BlockOptions("blocked_bloom", 10, 4096);
+  for (const bool is_finished : {false, true}) {
+    EXPECT_DEATH(
+        {
+          std::string file;
+          const auto sink = NewStringSink(&file);
+          FilterBlockWriter writer(options, sink.get(), warmer.get());
+          for (uint64_t i = 0; i < kWarmRows; ++i) {
+            writer.Add(testing::NumberedRow(2 * i), "");
+          }
+          if (is_finished) (void)writer.Finish();
+          testing::AppendBlock(options, {{"row", ""}}, &file, warmer.get());
+        },
+        "was given a second filter block: make one for each");
+  }
+}
+
 TEST_P(FilterWarmerTest, ChunksOfAnUnfinishedFileLeaveWithTheirId) {
   const auto cache = NewShardedLruCache({8 << 20});
   Write(cache.get(), 17);
