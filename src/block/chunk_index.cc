@@ -8,6 +8,7 @@
 
 #include "absl/base/attributes.h"
 #include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
 #include "block/format.h"
 #include "util/check.h"
 #include "util/coding.h"
@@ -34,6 +35,17 @@ int Compare(const StoredKey& a, const StoredKey& b) {
 
 uint64_t BlockIdentity(std::string_view index, std::string_view properties) {
   return util::Hash64(properties, util::Hash64(index));
+}
+
+absl::Status ChunkIndex::CheckSizes(uint64_t index_bytes,
+                                    uint64_t properties_bytes) {
+  if (std::max(index_bytes, properties_bytes) <= kMaxBytes) {
+    return absl::OkStatus();
+  }
+  return absl::ResourceExhaustedError(absl::StrCat(
+      "a filter block with a chunk index of ", index_bytes,
+      " bytes and properties of ", properties_bytes, ": readers take at most ",
+      kMaxBytes, " of each; write shorter rows, or smaller SSTs"));
 }
 
 StoredKey ShortestSeparator(const StoredKey& last, const StoredKey& first) {

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "absl/status/status.h"
 #include "rowbloom/compiler.h"
 #include "rowbloom/digest_secret.h"
 #include "rowbloom/filter.h"
@@ -81,6 +82,9 @@ class ChunkIndex {
  public:
   // Larger indexes are not supported, nor are larger properties.
   static constexpr uint64_t kMaxBytes = 1 << 30;
+  // ResourceExhausted for a block that readers would refuse.
+  static absl::Status CheckSizes(uint64_t index_bytes,
+                                 uint64_t properties_bytes);
 
   // An index of no chunks.
   ChunkIndex() = default;

@@ -389,6 +389,9 @@ absl::StatusOr<FilterBlockInfo> FilterBlockWriter::Impl::Finish() {
   if (status_.ok() && builder_->key_count() > 0) CloseChunk();
   const uint64_t index_offset = size_bytes_;
   const std::string properties = EncodeProperties();
+  if (status_.ok()) {
+    status_ = block::ChunkIndex::CheckSizes(index_.size(), properties.size());
+  }
 
   using block::Footer;
   std::string footer;

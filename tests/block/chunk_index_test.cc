@@ -8,8 +8,10 @@
 #include <cstdint>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "absl/status/status.h"
 #include "block/test_key.h"
 #include "gtest/gtest.h"
 #include "testing/keys.h"
@@ -201,6 +203,16 @@ TEST(ChunkIndex, TakesFourteenBytesAChunkBesideItsEntry) {
   const size_t copied =
       index.index().index().size() + index.index().properties().size();
   EXPECT_LE(index.index().memory_bytes() - copied, 14 * 800 + 16);
+}
+
+TEST(ChunkIndex, IsWithinTheSizesThatReadersTake) {
+  constexpr uint64_t kMost = 1 << 30;
+  EXPECT_TRUE(ChunkIndex::CheckSizes(kMost, kMost).ok());
+  for (const auto& [index, properties] :
+       {std::pair(kMost + 1, uint64_t{0}), std::pair(uint64_t{0}, kMost + 1)}) {
+    EXPECT_EQ(ChunkIndex::CheckSizes(index, properties).code(),
+              absl::StatusCode::kResourceExhausted);
+  }
 }
 
 TEST(ChunkIndex, FindsWhatAPlainSearchFinds) {
