@@ -43,6 +43,7 @@ void CopyUnitAtStep(const FilterDescriptor& descriptor, uint32_t steps,
       steps > 0 && steps <= all && unit < descriptor.unit_count &&
           bytes.size() == descriptor.unit_size_bytes[unit],
       "CopyUnitAtStep(): no such step or unit, or the unit has another size");
+  RB_CHECK(out != nullptr || bytes.empty(), "CopyUnitAtStep(): out is null");
   if (steps == all) {
     if (!bytes.empty()) std::memcpy(out, bytes.data(), bytes.size());
   } else {

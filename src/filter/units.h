@@ -22,7 +22,8 @@ using UnitArray = std::array<std::string_view, FilterDescriptor::kMaxUnits>;
 inline absl::Span<const std::string_view> SplitUnits(
     const FilterDescriptor& descriptor, std::string_view bytes,
     UnitArray* units) {
-  RB_DCHECK(bytes.size() == descriptor.total_size_bytes());
+  RB_CHECK(bytes.size() == descriptor.total_size_bytes(),
+           "the bytes of a filter have another size than its descriptor says");
   for (size_t i = 0; i < descriptor.unit_count; ++i) {
     const size_t size = static_cast<size_t>(descriptor.unit_size_bytes[i]);
     (*units)[i] = bytes.substr(0, size);

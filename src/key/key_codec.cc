@@ -357,6 +357,7 @@ absl::Status KeyCodec::EncodePrefix(absl::Span<const std::string_view> segments,
 
 absl::Status KeyCodec::UpperBound(absl::Span<const std::string_view> segments,
                                   std::string* bound) const {
+  RB_CHECK(bound != nullptr, "KeyCodec::UpperBound(): bound is null");
   if (segments.empty()) return absl::InvalidArgumentError("no segments");
   std::string lower;
   if (absl::Status s = Encode(segments, &lower); !s.ok()) return s;

@@ -103,6 +103,8 @@ TEST_F(ReaderMisuseDeathTest, NullPointersNameTheCall) {
   EXPECT_DEATH(FilterReader::MayContain({&question, 1}, nullptr),
                "may_contain is null");
   EXPECT_DEATH(NewFilterWarmer(nullptr, {1}), "cache is null");
+  EXPECT_DEATH((void)KeyCodec::Ordered().UpperBound({"row"}, nullptr),
+               "bound is null");
   EXPECT_DEATH(NewStringSink(nullptr), "out is null");
   EXPECT_DEATH(NewHostedCache(nullptr), "host is null");
 }
