@@ -463,6 +463,7 @@ struct KnownTree {
   std::weak_ptr<Logger> logger;
   std::optional<uint32_t> id;
   std::shared_ptr<LiveTree> tree;
+  const void* block_cache = nullptr;  // Only compared; nullptr: not known.
 };
 
 struct AllTrees {
@@ -517,7 +518,7 @@ std::shared_ptr<LiveTree> LiveTrees::FindOrAdd(
     it = it->second.logger.expired() ? all.trees.erase(it) : std::next(it);
   }
   KnownTree& added = all.trees[key];
-  added = {logger, column_family_id, std::make_shared<LiveTree>()};
+  added = {logger, column_family_id, std::make_shared<LiveTree>(), nullptr};
   return added.tree;
 }
 
@@ -533,16 +534,21 @@ void LiveTrees::KeepOnly(const DatabaseId& database,
 }
 
 double LiveTrees::ShareOf(const DatabaseId& database,
-                          const std::string& column_family_name) {
+                          const std::string& column_family_name,
+                          const void* block_cache) {
   AllTrees& all = Trees();
   const std::lock_guard<std::mutex> lock(all.mutex);
   double own = 0;
   double sum = 0;
-  for (const auto& [key, known] : all.trees) {
+  for (auto& [key, known] : all.trees) {
     if (!(key.first == database)) continue;
+    const bool is_own = key.second == column_family_name;
+    if (is_own) known.block_cache = block_cache;
+    const void* const other = known.block_cache;
+    if (other != nullptr && other != block_cache) continue;
     const double bytes = known.tree->file_bytes();
     sum += bytes;
-    if (key.second == column_family_name) own = bytes;
+    if (is_own) own = bytes;
   }
   return sum > 0 ? own / sum : 1;
 }

@@ -243,9 +243,12 @@ class LiveTrees {
   // Forgets the column families of a database whose name is not among these.
   static void KeepOnly(const DatabaseId& database,
                        const std::set<std::string>& column_family_names);
-  // The share of a column family in the bytes of the database's SSTs.
+  // The share of a column family in the bytes of those SSTs of the database
+  // whose blocks are in the same cache. Others use theirs from their first call
+  // on; until then they are taken to share it.
   static double ShareOf(const DatabaseId& database,
-                        const std::string& column_family_name);
+                        const std::string& column_family_name,
+                        const void* block_cache);
   // LiveTree::changes() of each tree of a database.
   static std::map<std::string, uint64_t> Changes(const DatabaseId& database);
 };

@@ -336,7 +336,8 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
   if (cache_bytes == 0 || !has_keys) return;
   // Only now, as it looks at all trees of the process.
   cache_bytes *=
-      LiveTrees::ShareOf(DatabaseOf(context), context.column_family_name);
+      LiveTrees::ShareOf(DatabaseOf(context), context.column_family_name,
+                         context.table_options.block_cache.get());
   const double most =
       MemoryOf(budget->max_bits_per_key, options).BitsPerKeyOf(keys);
   const bool waits_for_gets = view.has_statistics && !view.gets.has_value();

@@ -449,6 +449,22 @@ TEST(LiveTrees, ALoggerOfTwoDatabasesLeadsToTheTreeOfEach) {
   EXPECT_EQ(LiveTrees::Find(IdOf(logger, "/two"), "default"), nullptr);
 }
 
+TEST(LiveTrees, ColumnFamiliesShareACacheUntilTheyAreKnownToHaveTwo) {
+  const auto logger = std::make_shared<NoLogger>();
+  const int caches[2] = {};
+  const auto share = [&](const std::string& family, int cache) {
+    return LiveTrees::ShareOf(IdOf(logger), family, &caches[cache]);
+  };
+  LiveTrees::FindOrAdd(IdOf(logger), logger, "small")
+      ->FlushCompleted(1, File(0, 10));
+  LiveTrees::FindOrAdd(IdOf(logger), logger, "large")
+      ->FlushCompleted(2, File(0, 30));
+  EXPECT_EQ(share("small", 0), 0.25);
+  EXPECT_EQ(share("large", 0), 0.75);
+  EXPECT_EQ(share("large", 1), 1);
+  EXPECT_EQ(share("small", 0), 1);
+}
+
 // FilterBuildingContext as in RocksDB up to 11.8, and with RocksDB's pull
 // request 15085.
 struct ContextWithoutName {
