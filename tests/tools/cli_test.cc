@@ -864,6 +864,22 @@ TEST_F(CliTest, RefreshFollowsANewPolicy) {
   EXPECT_EQ(RunJson("refresh followed")["summary"]["kept"], 2);
 }
 
+// The gets that chose the bits are not seen by the tool.
+TEST_F(CliTest, RefreshWithAutoKeepsTheAverage) {
+  std::filesystem::copy(InputPath("reads"), InputPath("learned"));
+  for (const std::string policy : {"rowbloom", "rowbloom.Composed"}) {
+    const std::string line = "refresh learned --filter_policy ";
+    const std::string bits = policy == "rowbloom"
+                                 ? "filter_spec=compact:bits_per_key=3"
+                                 : "bits_per_key=3";
+    EXPECT_EQ(RunJson(line + "{id=" + policy + ";budget=balanced;" + bits +
+                      "}")["summary"]["rewritten"],
+              2);
+    const Json plan = RunJson(line + policy + ":auto --dry_run");
+    EXPECT_EQ(plan["summary"]["kept"], 2) << plan;
+  }
+}
+
 TEST_F(CliTest, RefreshNamesWhatItCannotDo) {
   EXPECT_THAT(Run("refresh plugin_absent"),
               Exits(2, _, HasSubstr("name one with --filter_policy")));

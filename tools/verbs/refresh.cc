@@ -18,6 +18,7 @@
 #include "rocksdb/db.h"
 #include "rocksdb/listener.h"
 #include "rocksdb/options.h"
+#include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
@@ -115,6 +116,12 @@ absl::Status Configure(const RefreshArguments& arguments, AllOptions* options,
   const bool has_budget = expected->composed.has_value() ||
                           (expected->rowbloom.has_value() &&
                            expected->rowbloom->effective_budget().has_value());
+  // With auto_bits and statistics in which no gets are, filters keep their
+  // average, which gets that are not seen here may have chosen.
+  if ((expected->composed.has_value() && expected->composed->auto_bits) ||
+      (expected->rowbloom.has_value() && expected->rowbloom->auto_bits)) {
+    options->db.statistics = rdb::CreateDBStatistics();
+  }
   const auto listener = NewRocksDbBudgetListener();
   const bool is_there =
       std::any_of(options->db.listeners.begin(), options->db.listeners.end(),
