@@ -592,10 +592,16 @@ def reads_phases(result):
         return
     yield ("In `refreshed` half the gets are absent again; after the first "
            "overwriting `RefreshRocksDbFilters` rewrites the SSTs that are not "
-           "as planned, and no key is overwritten any more. Reads of a get:")
-    yield table(["filter", "keys", "SSTs rewritten", "written, of the data, "
-                 "overwriting included", "before", "meanwhile", "after"],
+           "as planned, and no key is overwritten any more. It reads and "
+           "writes so many MB, and takes so many seconds beside gets. Reads of "
+           "a get:")
+    yield table(["filter", "keys", "SSTs rewritten", "MB read", "MB written",
+                 "seconds", "written, of the data, overwriting included",
+                 "before", "meanwhile", "after"],
                 [[f"`{run['filter']}`", run["keys"], run["refresh"]["ssts"],
+                  "{:.1f}".format(run["refresh"]["read_bytes"] / 1e6),
+                  "{:.1f}".format(run["refresh"]["written_bytes"] / 1e6),
+                  "{:.1f}".format(run["refresh"]["seconds_with_gets"]),
                   "{:.2f}".format(run["rewritten_share"]),
                   "{:.3f}".format(run["first"]["reads"]),
                   "{:.3f}".format(run["refresh"]["meanwhile"]["reads"]),
