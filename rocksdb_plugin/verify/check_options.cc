@@ -382,6 +382,11 @@ Status CheckRocksDbOptions(const ColumnFamilyOptions& options,
     for (std::string& trap : WarnOfPartitions(options, *table_options)) {
       warnings->push_back(std::move(trap));
     }
+  } else if (warnings != nullptr && options.table_factory != nullptr) {
+    warnings->push_back(absl::StrCat(
+        "table_factory ", options.table_factory->Name(),
+        " does not show BlockBasedTableOptions: what filter_policy it has, if "
+        "any, was not checked; check the factory of its block-based tables"));
   }
   if (warnings != nullptr) {
     for (const std::string& warning :
@@ -438,6 +443,13 @@ Status CheckRocksDbOptions(const rdb::Options& options,
   if (warnings == nullptr) return status;
   if (!has_listener && budget->mode != BudgetMode::kFixed) {
     warnings->push_back(without_listener("a budget") + ", or set budget=fixed");
+  }
+  if (options.compaction_service != nullptr &&
+      budget->mode != BudgetMode::kFixed) {
+    warnings->push_back(absl::StrCat(
+        name,
+        " with a budget and DBOptions::compaction_service: remote workers do "
+        "not see the live tree, and give all SSTs the same bits"));
   }
   const bool counts_gets = options.statistics != nullptr &&
                            plugin::CountsTickers(*options.statistics);

@@ -394,6 +394,35 @@ TEST(CheckOptions, WarnsOfTablesWithoutAFilterPolicy) {
                                 HasSubstr("ParseRocksDbFilterPolicy"))));
 }
 
+TEST(CheckOptions, WarnsOfTablesWhosePolicyItCannotSee) {
+  rdb::ColumnFamilyOptions options;
+  options.table_factory.reset(rdb::NewAdaptiveTableFactory());
+  std::vector<std::string> warnings;
+  EXPECT_TRUE(CheckRocksDbOptions(options, &warnings).ok());
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("was not checked")));
+}
+
+TEST(CheckOptions, WarnsOfABudgetThatRemoteWorkersCannotSpend) {
+  class NoService final : public rdb::CompactionService {
+   public:
+    const char* Name() const override { return "NoService"; }
+  };
+  BlockBasedTableOptions table;
+  ASSERT_TRUE(ParseRocksDbFilterPolicy("{id=rowbloom;budget=balanced}",
+                                       &table.filter_policy)
+                  .ok());
+  rdb::Options options;
+  options.target_file_size_base = 1 << 20;
+  options.table_factory.reset(rdb::NewBlockBasedTableFactory(table));
+  options.listeners.push_back(NewRocksDbBudgetListener());
+  std::vector<std::string> warnings;
+  EXPECT_TRUE(CheckRocksDbOptions(options, &warnings).ok());
+  EXPECT_THAT(warnings, IsEmpty());
+  options.compaction_service = std::make_shared<NoService>();
+  EXPECT_TRUE(CheckRocksDbOptions(options, &warnings).ok());
+  EXPECT_THAT(warnings, ElementsAre(HasSubstr("remote workers")));
+}
+
 TEST(CheckOptions, DoesNotWarnWhereFiltersAreNotReadWholeOrFitTheCache) {
   using Edit = void (*)(Case*);
   const Edit edits[] = {
