@@ -43,13 +43,18 @@ void ListFiles(rdb::DB* db, const std::shared_ptr<rdb::Logger>& logger) {
   std::vector<rdb::ColumnFamilyMetaData> column_families;
   db->GetAllColumnFamilyMetaData(&column_families);
   const auto took = LiveTree::Clock::now() - start;
-  std::set<std::string> names;
+  // Dropped ones with an open handle are listed, too, before newer ones.
+  std::map<std::string, const rdb::ColumnFamilyMetaData*> newest;
   for (const rdb::ColumnFamilyMetaData& column_family : column_families) {
-    const auto before = changes.find(column_family.name);
-    LiveTrees::FindOrAdd(database, logger, column_family.name)
+    newest[column_family.name] = &column_family;
+  }
+  std::set<std::string> names;
+  for (const auto& [name, column_family] : newest) {
+    const auto before = changes.find(name);
+    LiveTrees::FindOrAdd(database, logger, name)
         ->SetFiles(before == changes.end() ? 0 : before->second,
-                   FilesOf(column_family), took);
-    names.insert(column_family.name);
+                   FilesOf(*column_family), took);
+    names.insert(name);
   }
   LiveTrees::KeepOnly(database, names);
 }
@@ -113,7 +118,10 @@ LiveFiles FilesOf(const std::vector<rdb::CompactionFileInfo>& infos,
     LiveFile& file = files[infos[i].file_number];
     file.level = infos[i].level;
     const auto properties = all_properties.find(paths[i]);
-    if (properties == all_properties.end()) continue;
+    // A remote compaction may have null in place of them.
+    if (properties == all_properties.end() || properties->second == nullptr) {
+      continue;
+    }
     file.filter = FileFilter::Of(*properties->second);
     file.size_bytes = SizeOf(*properties->second);
   }
@@ -145,9 +153,14 @@ void BudgetListener::OnCompactionBegin(
   const std::shared_ptr<LiveTree> tree = TreeOf(db, info.cf_name, info.cf_id);
   if (tree == nullptr) return;
   ObserveGets(db, tree.get());
-  tree->CompactionBegan(
-      info.job_id, static_cast<uint32_t>(info.output_level),
-      FilesOf(info.input_file_infos, info.input_files, info.table_properties));
+  LiveFiles inputs =
+      FilesOf(info.input_file_infos, info.input_files, info.table_properties);
+  // RocksDB counts the input levels from 0 on.
+  for (auto& [number, file] : inputs) {
+    file.level = file.level == 0 ? info.base_input_level : info.output_level;
+  }
+  tree->CompactionBegan(info.job_id, static_cast<uint32_t>(info.output_level),
+                        std::move(inputs));
 }
 
 void BudgetListener::OnCompactionCompleted(
@@ -158,6 +171,10 @@ void BudgetListener::OnCompactionCompleted(
                             NumbersOf(info.input_file_infos),
                             FilesOf(info.output_file_infos, info.output_files,
                                     info.table_properties));
+  // CompactRange() may move its output to another level, unreported.
+  if (info.compaction_reason == rdb::CompactionReason::kManualCompaction) {
+    tree->SetStale();
+  }
 }
 
 void BudgetListener::OnExternalFileIngested(

@@ -358,7 +358,12 @@ void LiveTree::CompactionCompleted(int job, bool is_ok,
   }
   for (auto& [number, file] : outputs) {
     file.order = order;
-    if (gone_.count(number) == 0) files_[number] = std::move(file);
+    if (!file.filter.has_value()) is_stale_ = true;
+    if (gone_.count(number) > 0) continue;
+    const auto known = files_.find(number);
+    // It was moved since.
+    if (known != files_.end()) file.level = known->second.level;
+    files_[number] = std::move(file);
   }
   // Numbers rise, so the newest ones stay.
   while (gone_.size() > kRememberedGone) gone_.erase(gone_.begin());

@@ -118,7 +118,10 @@ class Refresher {
     double keys = 0;
     for (const std::string& path : info.output_files) {
       const auto properties = info.table_properties.find(path);
-      if (properties == info.table_properties.end()) continue;
+      if (properties == info.table_properties.end() ||
+          properties->second == nullptr) {
+        continue;
+      }
       bits += 8 * static_cast<double>(properties->second->filter_size);
       keys += static_cast<double>(properties->second->num_filter_entries);
     }

@@ -3,13 +3,16 @@
 // Tests a budget for the tree inside RocksDB: the total size of live filters.
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "budget/live_tree.h"
 #include "gtest/gtest.h"
 #include "rocksdb/convenience.h"
 #include "rocksdb_plugin/budget_db.h"
@@ -365,6 +368,99 @@ TEST(DbBudget, OptionsFilesKeepPolicyAndListener) {
   ASSERT_TRUE(expected.rowbloom.has_value());
   EXPECT_EQ(expected.rowbloom->budget, BudgetMode::kBalanced);
   EXPECT_EQ(expected.rowbloom->budget_bytes, 123456);
+}
+
+// RocksDB before 9.9 tells no properties of what a remote worker has written.
+TEST(DbBudget, ACompactionMayTellNoProperties) {
+  BudgetDb db;
+  db.Open(Native(), /*with_listener=*/true);
+  db.Write({1, 2, 3});
+  rdb::CompactionJobInfo info;
+  info.cf_name = rdb::kDefaultColumnFamilyName;
+  info.cf_id = 0;
+  info.output_files = {"/000099.sst"};
+  info.output_file_infos.emplace_back();
+  info.output_file_infos[0].file_number = 99;
+  info.table_properties["/000099.sst"] = nullptr;
+  db.options.listeners[0]->OnCompactionCompleted(db.get(), info);
+  const auto tree =
+      plugin::LiveTrees::Find(*db.get(), *db->DefaultColumnFamily());
+  ASSERT_NE(tree, nullptr);
+  db.Write({4});  // Lists the SSTs.
+  EXPECT_EQ(tree->ViewFor({0, true})->live.key_count, 4);
+}
+
+// Moves all SSTs to level 2, which RocksDB does not report, and writes until
+// the listener has listed them: it pauses between lists.
+void MoveToLevel2(BudgetDb* db) {
+  rdb::CompactRangeOptions move;
+  move.change_level = true;
+  move.target_level = 2;
+  move.bottommost_level_compaction = rdb::BottommostLevelCompaction::kForce;
+  ASSERT_TRUE(db->get()->CompactRange(move, nullptr, nullptr).ok());
+  const auto tree =
+      plugin::LiveTrees::Find(*db->get(), *db->get()->DefaultColumnFamily());
+  ASSERT_NE(tree, nullptr);
+  constexpr int kTurns = 200;
+  for (int i = 0; i < kTurns && tree->ViewFor({1, false})->level_count < 3;
+       ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    db->Write({1});
+  }
+  EXPECT_EQ(tree->ViewFor({1, false})->level_count, 3);
+}
+
+TEST(DbBudget, CompactRangeMayChangeTheLevel) {
+  BudgetDb db;
+  db.options.num_levels = 4;
+  db.options.disable_auto_compactions = true;
+  RocksDbOptions options = NativeOptions();
+  options.budget = BudgetMode::kHitsOnly;
+  db.Open(NewRocksDbFilterPolicy(options), /*with_listener=*/true);
+  std::vector<uint64_t> numbers(20000);
+  for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = 2 * i;
+  db.Write(numbers);
+  MoveToLevel2(&db);
+  ASSERT_TRUE(db->EnableAutoCompaction({db->DefaultColumnFamily()}).ok());
+  for (const uint64_t odd : {1, 3}) {
+    for (uint64_t& number : numbers) number = 10 * (number / 10) + odd;
+    db.Write({numbers.begin(), numbers.begin() + 2000});
+  }
+  const auto report = VerifyRocksDbFilters(db.get(), db->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok()) << report.status();
+  std::map<int, double> bits;
+  for (const RocksDbFilterFile& file : report->files) {
+    bits[file.level] = file.bits_per_key();
+  }
+  EXPECT_EQ(bits[2], 0) << "gets find their key there at the latest";
+  EXPECT_GT(bits[1], 8);
+}
+
+// RocksDB lists the dropped one, too, as long as its handle is open.
+TEST(DbBudget, AColumnFamilyIsNotMistakenForADroppedOne) {
+  BudgetDb db;
+  db.Open(Native(), /*with_listener=*/true);
+  rdb::Options options = db.options;
+  options.disable_auto_compactions = true;
+  rdb::ColumnFamilyHandle* dropped = nullptr;
+  rdb::ColumnFamilyHandle* family = nullptr;
+  const auto write = [&](rdb::ColumnFamilyHandle* to) {
+    ASSERT_TRUE(db->Put({}, to, BudgetDb::Key(1), "value").ok());
+    ASSERT_TRUE(db->Flush({}, to).ok());
+  };
+  ASSERT_TRUE(db->CreateColumnFamily(options, "family", &dropped).ok());
+  write(dropped);
+  ASSERT_TRUE(db->DropColumnFamily(dropped).ok());
+  ASSERT_TRUE(db->CreateColumnFamily(options, "family", &family).ok());
+  constexpr uint64_t kSsts = 20;
+  for (uint64_t i = 0; i < kSsts; ++i) write(family);
+  db.Write({2});
+  MoveToLevel2(&db);  // All column families were listed.
+  const auto tree = plugin::LiveTrees::Find(*db.get(), *family);
+  ASSERT_NE(tree, nullptr);
+  EXPECT_EQ(tree->ViewFor({0, true})->estimator.sums().key_count, kSsts);
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(dropped).ok());
+  ASSERT_TRUE(db->DestroyColumnFamilyHandle(family).ok());
 }
 
 // Flushes, compactions and ingestion run on several threads, in two column

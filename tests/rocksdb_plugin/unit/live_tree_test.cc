@@ -190,6 +190,10 @@ TEST(LiveTree, EventsMayComeInAnyOrder) {
   tree.CompactionCompleted(3, true, {4}, {{5, File(2, 5)}});
   tree.CompactionCompleted(2, true, {2}, {{4, File(2, 10)}});
   EXPECT_EQ(KeysOfRuns(tree), Numbers({95}));
+  // Its output was moved before it is reported.
+  tree.CompactionCompleted(5, true, {6}, {{6, File(3, 7)}});
+  tree.CompactionCompleted(4, true, {}, {{6, File(2, 7)}});
+  EXPECT_EQ(KeysOfRuns(tree), Numbers({95, 7}));
 }
 
 // 980 of 990 keys are written: this share of their filters is left out.
