@@ -57,7 +57,8 @@ class FilterLoads {
   // Gives the bytes of a read, or its error, to all lookups that wait for it.
   // Each read of Ask() is offered once (checked). `read` and `bytes` may go
   // when the first done() is called. As in FilterReader::Offer(), an error or
-  // damage answers "maybe".
+  // damage answers "maybe". A load counts once for all that wait for it, and so
+  // does its failure.
   void Offer(const FilterRead& read,
              const absl::StatusOr<std::string_view>& bytes);
 

@@ -80,6 +80,10 @@ class BlockReader final : public FilterReader {
   FilterAnswer Offer(const FilterLoad& load,
                      const absl::StatusOr<std::string_view>& bytes,
                      const FilterKey& key) const;
+  // Offer() for located keys, which Ask() has counted. The load counts once.
+  void Offer(const FilterLoad& load,
+             const absl::StatusOr<std::string_view>& bytes,
+             absl::Span<Lookup> lookups) const;
   void TellOutcome(bool key_was_there, uint64_t read_bytes) const;
   void Prefetch() const;
   absl::Status Verify() const;

@@ -173,30 +173,39 @@ FilterAnswer BlockReader::Offer(const FilterLoad& load,
                                 const absl::StatusOr<std::string_view>& bytes,
                                 const FilterKey& key) const {
   Lookup lookup;
-  Locate(key, &lookup);  // Ask() has counted it.
-  const auto ask = [&](const ResidentChunk& chunk) {
-    lookup.Ask(chunk.view());
-  };
+  Locate(key, &lookup);
+  Offer(load, bytes, absl::MakeSpan(&lookup, 1));
+  return lookup.may_contain ? FilterAnswer::kMaybe : FilterAnswer::kNo;
+}
+
+void BlockReader::Offer(const FilterLoad& load,
+                        const absl::StatusOr<std::string_view>& bytes,
+                        absl::Span<Lookup> lookups) const {
   if (!loader_.IsLoad(load)) {
     counters_.Add(FilterCounter::kLoadErrors);
   } else if (!HasSteps(load)) {
-    const auto ask_if_its = [&](const ResidentChunk& chunk) {
-      if (lookup.location.is_in_chunk() &&
-          lookup.location.chunk() == load.chunk) {
-        ask(chunk);
+    const auto ask_its = [&](const ResidentChunk& chunk) {
+      for (Lookup& lookup : lookups) {
+        if (lookup.location.is_in_chunk() &&
+            lookup.location.chunk() == load.chunk) {
+          lookup.Ask(chunk.view());
+        }
       }
     };
     // Lookups that waited for one read may all offer its failure.
-    if (!FinishLoad(load, bytes, ask_if_its) && !chunks_.IsPaused(load.chunk)) {
+    if (!FinishLoad(load, bytes, ask_its) && !chunks_.IsPaused(load.chunk)) {
       PauseAfterFailure(load.chunk);
     }
   }
-  if (!lookup.location.is_in_chunk()) {
-    lookup.TakeAnswerOfIndex();
-  } else if (!lookup.is_answered) {
-    Visit(lookup.location.chunk(), ask);
+  for (Lookup& lookup : lookups) {
+    if (!lookup.location.is_in_chunk()) {
+      lookup.TakeAnswerOfIndex();
+    } else if (!lookup.is_answered) {
+      Visit(lookup.location.chunk(),
+            [&](const ResidentChunk& chunk) { lookup.Ask(chunk.view()); });
+    }
+    End(lookup);
   }
-  return End(lookup) ? FilterAnswer::kMaybe : FilterAnswer::kNo;
 }
 
 std::unique_ptr<ResidentChunk> BlockReader::Build(

@@ -97,12 +97,16 @@ class FilterLoads::Impl {
             static_cast<size_t>(std::min<uint64_t>(at, own->size())),
             static_cast<size_t>(load.size_bytes));
       }
-      for (Waiter& waiter : waiters) {
-        const FilterAnswer answer =
-            read.reader->Offer(load, own, *waiter.question.key);
-        *waiter.may_contain = answer != FilterAnswer::kNo;
-        if (waiter.lookup->left.fetch_sub(1) == 1) {
-          answered.push_back(std::move(waiter.lookup));
+      const auto& reader = internal::reader::BlockReader::Of(*read.reader);
+      std::vector<internal::reader::Lookup> lookups(waiters.size());
+      for (size_t i = 0; i < waiters.size(); ++i) {
+        reader.Locate(*waiters[i].question.key, &lookups[i]);
+      }
+      reader.Offer(load, own, absl::MakeSpan(lookups));
+      for (size_t i = 0; i < waiters.size(); ++i) {
+        *waiters[i].may_contain = lookups[i].may_contain;
+        if (waiters[i].lookup->left.fetch_sub(1) == 1) {
+          answered.push_back(std::move(waiters[i].lookup));
         }
       }
     }

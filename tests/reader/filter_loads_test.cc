@@ -10,6 +10,8 @@
 #include <thread>
 #include <vector>
 
+#include "cache/cached_chunks.h"
+#include "cache/load_ledger.h"
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
@@ -212,6 +214,79 @@ TEST_F(FilterLoadsTest, FailedAndShortReadsAnswerMaybe) {
   EXPECT_EQ(done, 1);
   EXPECT_THAT(answers, ::testing::Each(true));
   EXPECT_EQ(Count(FilterCounter::kLoadErrors), 20u);
+}
+
+// A hundred lookups of one chunk, which wait for one read.
+class ManyWaitersTest : public FilterLoadsTest {
+ protected:
+  static constexpr size_t kWaiters = 100;
+
+  ManyWaitersTest() {
+    for (uint64_t i = 0; i < kWaiters; ++i) rows_.push_back(NumberedRow(i));
+    keys_ = testing::RowKeys(rows_);
+  }
+  // Asks in ten batches, damages the bytes of the read if told so, offers them,
+  // and returns the number of "no".
+  size_t AskAndOffer(const FilterReader& reader, bool damaged) {
+    std::vector<FilterQuestion> questions;
+    for (const FilterKey& key : keys_) questions.push_back({&reader, &key});
+    bool answers[kWaiters];
+    int done = 0;
+    reads_.clear();
+    for (size_t i = 0; i < kWaiters; i += 10) {
+      loads_.Ask(
+          absl::MakeConstSpan(questions).subspan(i, 10), &answers[i],
+          [&] { ++done; }, &reads_);
+    }
+    EXPECT_EQ(reads_.size(), 1u);
+    std::string bytes =
+        files_[0]->bytes.substr(reads_[0].offset, reads_[0].size_bytes);
+    if (damaged) bytes[bytes.size() / 2] ^= 1;
+    loads_.Offer(reads_[0], std::string_view(bytes));
+    EXPECT_EQ(done, 10);
+    size_t negatives = 0;
+    for (size_t i = 0; i < kWaiters; ++i) {
+      EXPECT_TRUE(answers[i] || i % 2 == 1);
+      negatives += answers[i] ? 0 : 1;
+    }
+    return negatives;
+  }
+  uint64_t LoadedBytes() const {
+    return internal::cache::ChunkCache::Of(*cache_).ledger().loaded_bytes();
+  }
+
+  std::vector<std::string> rows_;
+  std::vector<FilterKey> keys_;
+};
+
+TEST_F(ManyWaitersTest, ADamagedReadCountsOnceAndAnswersMaybe) {
+  const FilterReader& reader = *readers_[0];
+  EXPECT_EQ(AskAndOffer(reader, /*damaged=*/true), 0u);
+  const FilterStatsSnapshot stats = reader.stats();
+  EXPECT_EQ(stats[FilterCounter::kLoadErrors], 1u);
+  EXPECT_EQ(stats[FilterCounter::kChunkLoads], 0u);
+  EXPECT_EQ(stats[FilterCounter::kChunkLoadBytes], reads_[0].size_bytes);
+  EXPECT_EQ(LoadedBytes(), reads_[0].size_bytes);
+  EXPECT_EQ(stats[FilterCounter::kLookups], kWaiters);
+  EXPECT_EQ(stats[FilterCounter::kUnloaded], kWaiters);
+  // After one failure the next lookup tries again.
+  EXPECT_GT(AskAndOffer(reader, /*damaged=*/false), 0u);
+  EXPECT_EQ(reader.stats()[FilterCounter::kChunkLoads], 1u);
+}
+
+TEST_F(ManyWaitersTest, AChunkThatTheCacheRefusesCountsOnceAndAnswersAll) {
+  const auto reader =
+      files_[0]->Open(testing::CachedIn(cache_, FilterLoading::kAlways));
+  cache_->SetCapacity(0);
+  const size_t negatives = AskAndOffer(*reader, /*damaged=*/false);
+  EXPECT_GT(negatives, 30u);
+  const FilterStatsSnapshot stats = reader->stats();
+  EXPECT_EQ(stats[FilterCounter::kChunkLoads], 1u);
+  EXPECT_EQ(stats[FilterCounter::kChunkLoadBytes], reads_[0].size_bytes);
+  EXPECT_EQ(LoadedBytes(), reads_[0].size_bytes);
+  EXPECT_EQ(stats[FilterCounter::kNegatives], negatives);
+  EXPECT_EQ(stats[FilterCounter::kUnloaded], 0u);
+  EXPECT_EQ(testing::LoadedSteps(*reader)[0], 0u);
 }
 
 TEST_F(SmallChunksTest, ThreadsLoseNoRow) {
