@@ -40,10 +40,10 @@
 // cache; beyond that their memory counts as Usage::index_bytes_outside, and
 // is_within_capacity() is false. The filter of a block's only chunk, if it has
 // at most 256 bytes, is part of the reader. Also outside are loads under way (a
-// thread that loads holds its chunk up to twice), prefetches (4 MiB and one
-// chunk) and counters: 16 bytes for each reader and each thread that asks it,
-// in pages of 4 KiB, up to 1 MiB a thread. Later readers and threads use the
-// pages again; they are never freed.
+// thread that loads holds its chunk up to twice, and up to 32 MiB of others in
+// a batch, 4 in a prefetch) and counters: 16 bytes for each reader and each
+// thread that asks it, in pages of 4 KiB, up to 1 MiB a thread. Later readers
+// and threads use the pages again; they are never freed.
 
 #ifndef ROWBLOOM_FILTER_READER_H_
 #define ROWBLOOM_FILTER_READER_H_
@@ -197,9 +197,10 @@ class FilterReader {
   bool MayContain(const FilterKey& key) const;
   // Many keys. may_contain[i] answers keys[i].
   void MayContain(absl::Span<const FilterKey> keys, bool* may_contain) const;
-  // Many keys in many SSTs. Each missing chunk that pays is loaded, all of them
-  // by one call of ReadMany() for each group of sources (io.h): a batch over
-  // cold files waits for one read if its source can have many under way.
+  // Many keys in many SSTs. Each missing chunk that pays is loaded, up to 32
+  // MiB and one chunk of them by one call of ReadMany() for each group of
+  // sources (io.h): a batch over cold files then waits for one read if its
+  // source can have many under way, and for one more for each further 32 MiB.
   static void MayContain(absl::Span<const FilterQuestion> questions,
                          bool* may_contain) {
     if (questions.size() == 1 && questions[0].reader != nullptr &&

@@ -58,8 +58,10 @@ struct LoadRules {
   // After the nth failure in a row, 2^n - 2 lookups of the chunk pass before
   // the next try; after the 8th and later ones, 254.
   static constexpr uint32_t kMaxFailures = 8;
-  // Prefetches hold this much memory beside the cache, and one chunk more.
+  // Prefetches and batches read in rounds of so many bytes, and one chunk more.
+  // A round of a batch has room for a chunk of 1 MiB from each of 32 files.
   static constexpr uint64_t kPrefetchedAtOnceBytes = 4 << 20;
+  static constexpr uint64_t kBatchAtOnceBytes = 32 << 20;
 };
 
 // For an experiment. No reader may use the cache before.

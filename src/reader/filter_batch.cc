@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Batches: chunks in memory answer first, then all missing chunks that pay are
-// read at once.
+// read at once, or in rounds if they are large. Prefetches read in rounds, too.
 
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <functional>
+#include <utility>
 #include <vector>
 
+#include "absl/base/attributes.h"
 #include "absl/types/span.h"
+#include "cache/load_rules.h"
 #include "reader/block_reader.h"
 #include "reader/resident_chunk.h"
 #include "rowbloom/filter.h"
@@ -127,9 +130,68 @@ void AskBlock(size_t size, const Asked& asked, bool* may_contain,
   }
 }
 
-// Asks the chunk for all questions about it.
-void Ask(Questions group, const ResidentChunk& chunk) {
-  for (Question& q : group) q.lookup.Ask(chunk.view());
+// Loads of chunks, which it reads at once as soon as they are `most_bytes`.
+class LoadRound {
+ public:
+  explicit LoadRound(uint64_t most_bytes) : most_bytes_(most_bytes) {}
+
+  // The sizes of the loads that are not read yet.
+  uint64_t planned_bytes() const { return planned_bytes_; }
+  // The questions of the group are about the chunk and outlive the round.
+  void Add(const BlockReader& reader, const FilterLoad& load, Questions group) {
+    PendingLoad pending = reader.Pending(load);
+    planned_bytes_ += load.size_bytes;
+    read_bytes_ += load.size_bytes;
+    if (!loads_.empty() &&
+        &loads_.back().loader->source() == &pending.loader->source()) {
+      const FilterLoad& last = loads_.back().load;
+      const uint64_t end = last.offset + last.size_bytes;
+      // The gap is read, too.
+      if (JoinsRead(last.offset, end, load)) read_bytes_ += load.offset - end;
+    }
+    loads_.push_back(std::move(pending));
+    groups_.push_back({&reader, group});
+    if (read_bytes_ >= most_bytes_) Finish();
+  }
+  void Finish() {
+    ReadAll(absl::MakeSpan(loads_));
+    for (size_t i = 0; i < loads_.size(); ++i) {
+      const auto& [reader, group] = groups_[i];
+      const FilterLoad& load = loads_[i].load;
+      const auto ask = [questions = group](const ResidentChunk& chunk) {
+        for (Question& q : questions) q.lookup.Ask(chunk.view());
+      };
+      if (!reader->FinishLoad(load, loads_[i].bytes, ask)) {
+        reader->PauseAfterFailure(load.chunk);
+      }
+      loads_[i].buffer.reset();
+    }
+    loads_.clear();
+    groups_.clear();
+    planned_bytes_ = read_bytes_ = 0;
+  }
+
+ private:
+  const uint64_t most_bytes_;
+  std::vector<PendingLoad> loads_;
+  std::vector<std::pair<const BlockReader*, Questions>> groups_;  // By load.
+  uint64_t planned_bytes_ = 0;
+  uint64_t read_bytes_ = 0;
+};
+
+// Asks the chunk, if it is in memory, for all questions about it. Returns true
+// if the calling thread is to make *load. It is not inlined, as End() of a
+// reader is not: a round of reads may come before it.
+ABSL_ATTRIBUTE_NOINLINE bool AskOrClaimLoad(Questions group,
+                                            uint64_t planned_bytes,
+                                            FilterLoad* load) {
+  const BlockReader& reader = *group.front().reader;
+  const size_t chunk = group.front().lookup.location.chunk();
+  const auto for_each = [group](const auto& visit) {
+    for (Question& q : group) visit(&q.lookup);
+  };
+  return reader.PlanLoad(chunk, for_each, planned_bytes, load) &&
+         reader.ClaimLoad(chunk);
 }
 
 void AskMissing(std::vector<Question>* missing) {
@@ -141,9 +203,7 @@ void AskMissing(std::vector<Question>* missing) {
               }
               return a.lookup.location.chunk() < b.lookup.location.chunk();
             });
-  std::vector<PendingLoad> loads;
-  std::vector<Questions> groups;  // One for each load.
-  uint64_t planned_bytes = 0;
+  LoadRound round(cache::LoadRules::kBatchAtOnceBytes);
   for (size_t begin = 0, end = 0; begin < missing->size(); begin = end) {
     const Question& first = (*missing)[begin];
     while (end < missing->size() && (*missing)[end].reader == first.reader &&
@@ -153,29 +213,12 @@ void AskMissing(std::vector<Question>* missing) {
     }
     const Questions group =
         absl::MakeSpan(*missing).subspan(begin, end - begin);
-    const auto for_each = [group](const auto& visit) {
-      for (Question& q : group) visit(&q.lookup);
-    };
-    const size_t chunk = first.lookup.location.chunk();
     FilterLoad load;
-    if (!first.reader->PlanLoad(chunk, for_each, planned_bytes, &load) ||
-        !first.reader->ClaimLoad(chunk)) {
-      continue;
+    if (AskOrClaimLoad(group, round.planned_bytes(), &load)) {
+      round.Add(*first.reader, load, group);
     }
-    planned_bytes += load.size_bytes;
-    loads.push_back(first.reader->Pending(load));
-    groups.push_back(group);
   }
-  ReadAll(absl::MakeSpan(loads));
-  for (size_t i = 0; i < loads.size(); ++i) {
-    const BlockReader& reader = *groups[i].front().reader;
-    const FilterLoad& load = loads[i].load;
-    const auto ask = [&](const ResidentChunk& chunk) { Ask(groups[i], chunk); };
-    if (!reader.FinishLoad(load, loads[i].bytes, ask)) {
-      reader.PauseAfterFailure(load.chunk);
-    }
-    loads[i].buffer.reset();
-  }
+  round.Finish();
   for (const Question& q : *missing) *q.may_contain = q.reader->End(q.lookup);
 }
 
@@ -240,18 +283,7 @@ void BlockReader::Prefetch() const {
   const FilterCache::Usage usage = chunks_.cache().GetUsage();
   size_t room =
       usage.capacity_bytes - std::min(usage.capacity_bytes, usage.usage_bytes);
-  std::vector<PendingLoad> loads;
-  uint64_t planned_bytes = 0;
-  const auto load_all = [&] {
-    ReadAll(absl::MakeSpan(loads));
-    for (const PendingLoad& pending : loads) {
-      if (!FinishLoad(pending.load, pending.bytes, [](const auto&) {})) {
-        PauseAfterFailure(pending.load.chunk);
-      }
-    }
-    loads.clear();
-    planned_bytes = 0;
-  };
+  LoadRound round(cache::LoadRules::kPrefetchedAtOnceBytes);
   for (size_t chunk = 0; chunk < chunks_.size(); ++chunk) {
     const FilterDescriptor descriptor = index().DescriptorOf(chunk);
     const uint32_t steps = FilterSteps(descriptor);
@@ -259,11 +291,9 @@ void BlockReader::Prefetch() const {
     if (NeedsNoLoad(chunk) || VisitInTable(chunk, [](const auto&) {})) continue;
     if (charge > room) break;
     room -= charge;
-    loads.push_back(Pending(loader_.LoadOf(chunk, steps)));
-    planned_bytes += loads.back().load.size_bytes;
-    if (planned_bytes >= cache::LoadRules::kPrefetchedAtOnceBytes) load_all();
+    round.Add(*this, loader_.LoadOf(chunk, steps), {});
   }
-  load_all();
+  round.Finish();
 }
 
 }  // namespace internal::reader

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cache/cached_chunks.h"
@@ -13,6 +14,7 @@
 #include "gmock/gmock.h"
 #include "gtest/gtest.h"
 #include "reader/test_block.h"
+#include "testing/counting_source.h"
 
 namespace rowbloom {
 namespace {
@@ -215,6 +217,85 @@ TEST(FilterReaderBatch, MayOverdrawTheLedgerByOneLoadOnly) {
               kCapacity + 1024 +
                   ledger.lookups() * options.data_block_size_bytes / 100);
   }
+}
+
+// Notes the bytes of all reads of each call.
+class RoundsSource final : public testing::CountingSource {
+ public:
+  using CountingSource::CountingSource;
+  void ReadMany(absl::Span<SourceRead> reads) const override {
+    RandomAccessSource::ReadMany(reads);
+    rounds_.push_back(0);
+    for (const SourceRead& read : reads) rounds_.back() += read.size_bytes;
+  }
+  const std::vector<uint64_t>& rounds() const { return rounds_; }
+
+ private:
+  mutable std::vector<uint64_t> rounds_;
+};
+
+// How chunks are loaded, their size, and one in how many is asked.
+using RoundsParam = std::tuple<FilterLoading, uint32_t, size_t>;
+class BatchRoundsTest : public ::testing::TestWithParam<RoundsParam> {};
+
+// The gaps between small chunks are read as well.
+INSTANTIATE_TEST_SUITE_P(
+    Loads, BatchRoundsTest,
+    ::testing::Values(RoundsParam{FilterLoading::kAlways, 1 << 16, 1},
+                      RoundsParam{FilterLoading::kWhenItPays, 1 << 16, 1},
+                      RoundsParam{FilterLoading::kAlways, 1024, 4}));
+
+TEST_P(BatchRoundsTest, ABatchReads32MebibytesAndAChunkAtMostAtOnce) {
+  constexpr uint64_t kAtOnce = 32 << 20;
+  const auto [loading, chunk_size_bytes, one_in] = GetParam();
+  const TestFile file(
+      testing::BlockOptions("blocked_bloom", 20, chunk_size_bytes),
+      testing::EvenRows(1300000));
+  const RoundsSource source(file.memory.get());
+  // The cache has room for all chunks once, and its grant pays for each once.
+  const auto cache = NewShardedLruCache({64 << 20, 0});
+  std::vector<std::unique_ptr<FilterReader>> readers;
+  for (int i = 0; i < 14; ++i) {
+    readers.push_back(
+        testing::OpenOrDie(&source, testing::CachedIn(cache, loading)));
+  }
+  std::vector<std::string> rows = FirstRows(*readers[0]);
+  const size_t chunks = (rows.size() - 1) / one_in + 1;
+  for (size_t i = 0; i < chunks; ++i) rows[i] = rows[i * one_in];
+  rows.resize(chunks);
+  for (size_t i = 0; i < chunks; ++i) {
+    rows.push_back(rows[i]);
+    ++rows.back().back();  // An odd row, of the same chunk.
+  }
+  const std::vector<FilterKey> keys = testing::RowKeys(rows);
+  std::vector<FilterQuestion> questions;
+  for (const auto& reader : readers) {
+    for (const FilterKey& key : keys) questions.push_back({reader.get(), &key});
+  }
+  const std::vector<char> answers = testing::Ask(questions);
+  uint64_t read_bytes = 0;
+  for (size_t i = 0; i < source.rounds().size(); ++i) {
+    const uint64_t bytes = source.rounds()[i];
+    EXPECT_LE(bytes, kAtOnce + chunk_size_bytes + 4096);
+    if (i + 1 < source.rounds().size()) {
+      EXPECT_GE(bytes, kAtOnce);
+    }
+    read_bytes += bytes;
+  }
+  EXPECT_GT(read_bytes, kAtOnce);
+  for (const auto& reader : readers) {
+    EXPECT_EQ(reader->stats()[FilterCounter::kChunkLoads], chunks);
+    EXPECT_EQ(reader->stats()[FilterCounter::kUnloaded], 0u);
+  }
+  uint64_t positives = 0;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (i % keys.size() < chunks) {
+      EXPECT_TRUE(answers[i]);
+    } else {
+      positives += answers[i] ? 1 : 0;
+    }
+  }
+  EXPECT_LT(positives, answers.size() / 20);
 }
 
 // Counts the calls that wait, as calls to an object store do.

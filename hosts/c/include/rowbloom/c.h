@@ -418,9 +418,9 @@ typedef struct rowbloom_question {
 
 // Many keys in many SSTs: may_contain[i] is the answer of questions[i], and
 // true if that has no reader or no key. Each key is hashed once. All chunks
-// that are missing and pay are loaded together, those of a group of sources by
-// one call of its read_many. It pays for cold files and for filters larger than
-// the processor's caches; see docs/embedding.md.
+// that are missing and pay are loaded together, 32 MiB at a time, those of a
+// group of sources by one call of its read_many. It pays for cold files and for
+// filters larger than the processor's caches; see docs/embedding.md.
 ROWBLOOM_API void rowbloom_may_contain_many(const rowbloom_key* keys,
                                             size_t key_count,
                                             const rowbloom_question* questions,
