@@ -237,7 +237,6 @@ size_t rowbloom_codec_key_levels(const rowbloom_codec* codec, const void* key,
                                  size_t key_size, size_t* prefix_sizes,
                                  size_t count) {
   if (prefix_sizes == nullptr) count = 0;
-  count = std::min(count, KeyCodec::kMaxSegments);
   std::fill_n(prefix_sizes, count, size_t{0});
   if (codec == nullptr || !IsBytes(key, key_size)) return 0;
   const KeyCodec::Prefixes found = codec->codec.PrefixesOf(View(key, key_size));

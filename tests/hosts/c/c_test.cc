@@ -1894,6 +1894,12 @@ TEST_F(CCodec, OddSegmentsAreTold) {
   EXPECT_EQ(rowbloom_codec_key_levels(codec_, "tu", 2, sizes, 1), 2u);
   EXPECT_THAT(sizes, ::testing::ElementsAre(1, 0));
   EXPECT_EQ(rowbloom_codec_key_levels(codec_, "tu", 2, nullptr, 5), 2u);
+  size_t more[11];
+  std::fill_n(more, 11, size_t{7});
+  EXPECT_EQ(rowbloom_codec_key_levels(codec_, "tu", 2, more, 10), 2u);
+  EXPECT_THAT(more, ::testing::ElementsAre(1, 2, 0, 0, 0, 0, 0, 0, 0, 0, 7));
+  EXPECT_EQ(rowbloom_codec_key_levels(nullptr, "tu", 2, more, 11), 0u);
+  EXPECT_THAT(more, ::testing::Each(0));
 }
 
 TEST_F(CCodec, ABufferMayHoldTheInput) {
