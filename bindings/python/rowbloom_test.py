@@ -124,6 +124,28 @@ class Rowbloom(unittest.TestCase):
         self.assertIn("rowbloom_lookups_total", stats.prometheus())
         reader.verify()
 
+    def test_blocks_inside_sources(self):
+        data, _ = block()
+
+        def answers(source, **place):
+            reader = rowbloom.BlockReader(
+                lambda offset, size: source[offset:offset + size], len(source),
+                options="always_load=true", **place)
+            reader.verify()
+            return reader.may_contain_many([row(1), row(2)])
+
+        for offset in (0, 1, 50):
+            source = bytes(offset) + data
+            self.assertEqual(answers(source, offset=offset), [False, True])
+            self.assertEqual(
+                answers(source + b"more", offset=offset, size=len(data)),
+                [False, True])
+        for place in ({"offset": len(data)}, {"offset": len(data) + 1},
+                      {"offset": 1, "size": len(data)}):
+            with self.assertRaises(rowbloom.Error) as raised:
+                answers(data, **place)
+            self.assertEqual(raised.exception.code, DATA_LOSS)
+
     def test_numbers(self):
         data, info = block()
         cache, stats = rowbloom.Cache(1 << 20), rowbloom.Stats()

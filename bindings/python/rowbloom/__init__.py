@@ -44,6 +44,7 @@ COUNTERS = ("lookups", "negatives", "true_positives", "false_positives",
             "unloaded", "chunk_loads", "chunk_load_bytes", "load_errors",
             "open_errors", "prefix_lookups", "prefix_negatives")
 UNKNOWN_BYTES = 2**64 - 1
+_TO_END = 2**64 - 1  # The size of a block up to the end of its source.
 USAGE = ("capacity_bytes", "usage_bytes", "pinned_bytes", "retired_bytes",
          "index_bytes_outside", "resident_bytes", "chunk_bytes", "index_bytes",
          "entries", "hits", "misses", "inserts", "evictions", "shrinks",
@@ -661,7 +662,8 @@ class ReadGroup:
 
 
 class BlockReader(_Object):
-    """`read(offset, size)` returns bytes, on any thread."""
+    """`read(offset, size)` returns bytes, on any thread. The block lies at
+    `offset`; without a size it ends with the source."""
 
     _group = None
 
@@ -682,7 +684,7 @@ class BlockReader(_Object):
         source_size = _number("source_size", source_size)
         source = _Source(self._read, None, source_size, _text(name))
         arguments = (_number("offset", offset),
-                     source_size if size is None else _number("size", size),
+                     _TO_END if size is None else _number("size", size),
                      _text(options), _open_handle(cache),
                      _open_handle(stats))
         if group is None:
