@@ -116,6 +116,9 @@ func (s *Stats) Levels() []int {
 
 // GetOfLevel sums over the files of one level of the tree.
 func (s *Stats) GetOfLevel(level int, counter Counter) uint64 {
+	if int(C.int32_t(level)) != level { // C would take it for another one.
+		return 0
+	}
 	return uint64(C.rowbloom_stats_get_of_level(s.handle, C.int32_t(level), C.int32_t(counter)))
 }
 

@@ -14,13 +14,14 @@ import (
 	"unsafe"
 )
 
-// codeOf is what C is told of an error.
+// codeOf is what C is told of an error: a code that it knows, since it takes
+// others modulo 2^32, to OK even.
 func codeOf(err error) C.rowbloom_code {
 	var code Code
 	if err == nil {
 		return C.ROWBLOOM_OK
 	}
-	if errors.As(err, &code) && code != C.ROWBLOOM_OK {
+	if errors.As(err, &code) && code >= 1 && code <= 16 {
 		return C.rowbloom_code(code)
 	}
 	return C.ROWBLOOM_UNKNOWN

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"reflect"
 	"regexp"
 	"runtime"
@@ -138,6 +139,12 @@ func TestErrorsOfCallbacks(t *testing.T) {
 	}{
 		{brokenSink{errors.New("disk full")}, Unknown, "disk full"},
 		{brokenSink{&Error{Unavailable, "away"}}, Unavailable, "away"},
+		{brokenSink{&Error{1, "first"}}, 1, "first"},
+		{brokenSink{&Error{16, "last"}}, 16, "last"},
+		{brokenSink{&Error{0, "odd"}}, Unknown, "odd"},
+		{brokenSink{&Error{-1, "odd"}}, Unknown, "odd"},
+		{brokenSink{&Error{17, "odd"}}, Unknown, "odd"},
+		{brokenSink{&Error{math.MinInt, "odd"}}, Unknown, "odd"}, // 0 modulo 2^32.
 		{brokenSink{fmt.Errorf("disk: %w", DataLoss)}, DataLoss, "disk: rowbloom: code 15"},
 		{brokenSink{errors.New(strings.Repeat("x", 2000))}, Unknown, strings.Repeat("x", 1019)},
 		{brokenSink{}, Internal, "a callback panicked: a broken sink"},
@@ -399,6 +406,7 @@ func TestSchemaOfFourLevelsAnswersForEach(t *testing.T) {
 	expect(t, stats.Levels(), []int{3})
 	expect(t, stats.GetOfLevel(3, PrefixNegatives), uint64(3))
 	expect(t, stats.GetOfLevel(2, PrefixNegatives), uint64(0))
+	expect(t, stats.GetOfLevel(math.MinInt+3, PrefixNegatives), uint64(0))
 	expect(t, reader.Get(PrefixNegatives), uint64(3))
 
 	properties, err := reader.Properties()

@@ -15,7 +15,7 @@ except ImportError:
     numpy = None
 
 ROWS = 5000
-INVALID_ARGUMENT, INTERNAL, UNAVAILABLE, DATA_LOSS = 3, 13, 14, 15
+UNKNOWN, INVALID_ARGUMENT, INTERNAL, UNAVAILABLE, DATA_LOSS = 2, 3, 13, 14, 15
 
 
 def row(i):
@@ -102,6 +102,10 @@ class Rowbloom(unittest.TestCase):
         chunk = data[load.offset:load.offset + load.size_bytes]
         self.assertEqual(reader.offer(load, b"", row(1), code=UNAVAILABLE),
                          rowbloom.MAYBE)
+        self.assertEqual(reader.offer(load, chunk, row(1), code=2**32),
+                         rowbloom.MAYBE)
+        with self.assertRaises(TypeError):
+            reader.offer(load, chunk, row(1), code="14")
         self.assertEqual(reader.offer(load, chunk, row(1)), rowbloom.NO)
         self.assertEqual(reader.ask(row(2))[0], rowbloom.MAYBE)
         self.assertEqual(len(reads), 1)
@@ -119,7 +123,7 @@ class Rowbloom(unittest.TestCase):
         reader.tell_outcome(key_was_there=True, read_bytes=4096)
         stats.add("open_errors", 2)
         self.assertEqual(stats.get("true_positives"), 1)
-        self.assertEqual(stats.get("load_errors"), 1)
+        self.assertEqual(stats.get("load_errors"), 2)
         self.assertEqual(stats.get("open_errors"), 2)
         self.assertIn("rowbloom_lookups_total", stats.prometheus())
         reader.verify()
@@ -172,6 +176,18 @@ class Rowbloom(unittest.TestCase):
         self.assertEqual(properties["first_row"], row(0))
         self.assertEqual(properties["last_row"], row(ROWS - 2))
         self.assertEqual(properties["last_qualifier"], b"q")
+
+    def test_levels_out_of_range(self):
+        stats = rowbloom.Stats()
+        stats.add("lookups", 7)
+        self.assertEqual(stats.get("lookups", level=-1), 7)
+        for level in (-2**31, 0, 2**31 - 1):
+            self.assertEqual(stats.get("lookups", level=level), 0)
+        for name, level in (("level", 2**32 - 1), ("level", 2**31),
+                            ("level", -2**31 - 1), ("key_level", -1),
+                            ("key_level", 2**64 + 1)):
+            with self.assertRaisesRegex(ValueError, f"^{name}={level} is not"):
+                stats.get("prefix_lookups", **{name: level})
 
     def test_warm_block_reads_only_its_tail(self):
         data, reads = bytearray(), []
@@ -433,14 +449,23 @@ class Rowbloom(unittest.TestCase):
         class Coded(Exception):
             code = 0
 
+        class Codeless(rowbloom.Error):
+            def __init__(self):
+                Exception.__init__(self, "Codeless")
+
         class Unprintable(Exception):
             def __str__(self):
                 raise OSError
 
         for exception, code, message in (
                 (Coded("zero"), INTERNAL, "^Coded: zero$"),
-                (rowbloom.Error(0, "zero"), INTERNAL, "^zero$"),
                 (rowbloom.Error(UNAVAILABLE, "away"), UNAVAILABLE, "^away$"),
+                (rowbloom.Error(1, "first"), 1, "^first$"),
+                (rowbloom.Error(16, "last"), 16, "^last$"),
+                *((rowbloom.Error(other, "odd"), UNKNOWN, "^odd$")
+                  for other in (0, -1, 17, 2**32, 2**32 + 3, 2**64, -2**32,
+                                "3", 3.0, None)),
+                (Codeless(), UNKNOWN, "^Codeless$"),
                 (OSError("\udc80"), INTERNAL, r"^OSError: \?$"),
                 (OSError("\u00e9" * 1000), INTERNAL, "^OSError: \u00e9{500}"),
                 (Unprintable(), INTERNAL, "^Unprintable$")):

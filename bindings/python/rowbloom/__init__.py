@@ -67,7 +67,7 @@ Qualifier = Union[Buffer, None, _Prefix]
 Rows = Any
 Qualifiers = Any
 
-INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL = 3, 11, 13
+UNKNOWN, INVALID_ARGUMENT, OUT_OF_RANGE, INTERNAL = 2, 3, 11, 13
 
 
 class Error(Exception):
@@ -503,9 +503,20 @@ class Filter(_Object):
         _call(_filter_verify, self._data, len(self._data))
 
 
+def _known(code):
+    """The code of an error for C, which takes others modulo 2**32: to 0, even,
+    which is none."""
+    number = operator.index(code)
+    return number if 1 <= number <= 16 else UNKNOWN
+
+
 def _code(exception):
-    code = exception.code if isinstance(exception, Error) else INTERNAL
-    return code or INTERNAL
+    if not isinstance(exception, Error):
+        return INTERNAL
+    try:
+        return _known(exception.code)
+    except Exception:  # It is no int, or there is none.
+        return UNKNOWN
 
 
 def _code_of(error, exception):
@@ -586,6 +597,12 @@ class Cache(_Object):
         return dict(zip(USAGE, numbers))
 
 
+def _check_level(name, level, first, last):
+    """Refuses what C would take for another level."""
+    if not first <= level <= last:
+        raise ValueError(f"{name}={level} is not {first} to {last}")
+
+
 class Stats(_Object):
     def __init__(self) -> None:
         self._make("stats", _stats_new)
@@ -599,8 +616,10 @@ class Stats(_Object):
         """Of all files, of one level, or of one key level of prefixes."""
         index = COUNTERS.index(counter)
         if key_level is not None:
+            _check_level("key_level", key_level, 0, c_size_t(-1).value)
             return _stats_get_of_key_level(self._handle, key_level, index)
         if level is not None:
+            _check_level("level", level, -2**31, 2**31 - 1)
             return _stats_get_of_level(self._handle, level, index)
         return _stats_get(self._handle, index)
 
@@ -721,8 +740,8 @@ class BlockReader(_Object):
     def offer(self, load: Load, data: Buffer, row: Buffer,
               qualifier: Qualifier = None, code: int = 0) -> int:
         view = _view(data)
-        return _reader_offer(self._handle, byref(load), code, view, len(view),
-                             *_key(row, qualifier))
+        return _reader_offer(self._handle, byref(load), code and _known(code),
+                             view, len(view), *_key(row, qualifier))
 
     def get(self, counter: str) -> int:
         return _reader_get(self._handle, COUNTERS.index(counter))
