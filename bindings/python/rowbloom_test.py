@@ -445,6 +445,13 @@ class Rowbloom(unittest.TestCase):
             writer = rowbloom.BlockWriter("", lambda data: result)
             self.assertEqual(writer.finish().size_bytes, size)
 
+    def test_finish_compares_the_bytes_that_append_took(self):
+        writer = rowbloom.BlockWriter("", len)
+        writer.add(row(1))
+        writer._taken[0] = -1  # As if an interrupt had come before a call.
+        with self.assertRaisesRegex(rowbloom.Error, r"^append took \d+ of "):
+            writer.finish()
+
     def test_every_exception_of_a_callback_is_an_error(self):
         class Coded(Exception):
             code = 0

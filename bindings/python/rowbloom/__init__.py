@@ -289,7 +289,8 @@ _kept: Dict[int, BaseException] = {}  # By thread.
 
 def _keep(exception):
     """Keeps what may not leave a callback, and no handler of errors catches:
-    KeyboardInterrupt, for example. The call of C raises it when it returns."""
+    KeyboardInterrupt, for example. The call of C raises it when it returns.
+    What Python raises before a callback's first line, ctypes prints instead."""
     if exception is not None and not isinstance(exception, Exception):
         _kept.setdefault(threading.get_ident(), exception)
 
@@ -540,12 +541,15 @@ class BlockWriter(_Object):
 
     def __init__(self, options: str, append: Callable[[bytes], object],
                  cache: Optional["Cache"] = None) -> None:
+        self._taken = total = [0]  # Bytes.
+
         def call(_, data, size, error):
             try:
                 taken = append(ctypes.string_at(data, size))
                 if type(taken) is int and taken != size:
                     raise Error(INTERNAL,
                                 f"append took {taken} of {size} bytes")
+                total[0] += size
                 return 0
             except BaseException as exception:
                 return _code_of(error, exception)
@@ -572,6 +576,10 @@ class BlockWriter(_Object):
     def finish(self) -> BlockInfo:
         info = BlockInfo()
         _call(_writer_finish, self._handle, byref(info))
+        # The result of an interrupted callback is whatever was in memory.
+        if self._taken[0] != info.size_bytes:
+            raise Error(INTERNAL, f"append took {self._taken[0]} of "
+                        f"{info.size_bytes} bytes")
         return info
 
 
