@@ -8,8 +8,8 @@
 rowbloom_FUNC = rowbloom_register
 rowbloom_PKGCONFIG_REQUIRES := rowbloom-planning absl_strings
 rowbloom_CXXFLAGS := -Iplugin/rowbloom/include -Iplugin/rowbloom
-rowbloom_NATIVE := policy/native_policy.cc policy/row_filter_builder.cc \
-  policy/row_filter_reader.cc
+rowbloom_NATIVE := policy/builtin_filter.cc policy/native_policy.cc \
+  policy/row_filter_builder.cc policy/row_filter_reader.cc
 ifeq ($(ROWBLOOM_ROCKSDB_NATIVE),OFF)
 rowbloom_LEFT_OUT := $(rowbloom_NATIVE)
 else

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "policy/builtin_filter.h"
 #include "policy/native_policy.h"
 #include "rowbloom/rocksdb.h"
 
@@ -27,6 +28,10 @@ absl::StatusOr<std::unique_ptr<const rdb::FilterPolicy>> ParseNativePolicy(
 FilterSetting NativePolicy::SettingFor(
     const rdb::FilterBuildingContext& /*context*/) const {
   return {};  // There is no such policy.
+}
+
+BuiltinAsker AskerOfBuiltin(absl::Span<const std::string> /*filters*/) {
+  return nullptr;
 }
 
 }  // namespace rowbloom::plugin

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "budget/database_id.h"
+#include "policy/builtin_filter.h"
 #include "policy/composed_policy.h"
 #include "policy/native_policy.h"
 #include "rocksdb/comparator.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
 #include "rowbloom/filter_spec.h"
-#include "verify/builtin_filter.h"
 
 namespace rowbloom::plugin {
 

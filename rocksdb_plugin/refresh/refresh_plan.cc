@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "absl/strings/str_cat.h"
+#include "policy/builtin_filter.h"
 #include "refresh/planned_filters.h"
 #include "rocksdb/options.h"
 #include "rocksdb/table.h"
@@ -20,7 +21,6 @@
 #include "rowbloom/rocksdb_budget.h"
 #include "sst_path.h"
 #include "sst_properties.h"
-#include "verify/builtin_filter.h"
 
 namespace rowbloom::plugin {
 

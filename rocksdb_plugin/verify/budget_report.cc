@@ -15,6 +15,7 @@
 #include "absl/strings/str_cat.h"
 #include "budget/live_tree.h"
 #include "budget/tree_budget.h"
+#include "policy/builtin_filter.h"
 #include "policy/composed_policy.h"
 #include "policy/filter_info.h"
 #include "policy/native_policy.h"
@@ -29,7 +30,6 @@
 #include "sst_path.h"
 #include "sst_properties.h"
 #include "status.h"
-#include "verify/builtin_filter.h"
 
 namespace rowbloom {
 

@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "absl/strings/str_cat.h"
+#include "policy/builtin_filter.h"
 #include "release.h"
 #include "rocksdb/cache.h"
 #include "rocksdb/env.h"
@@ -21,7 +22,6 @@
 #include "sst_path.h"
 #include "sst_properties.h"
 #include "status.h"
-#include "verify/builtin_filter.h"
 
 namespace rowbloom {
 

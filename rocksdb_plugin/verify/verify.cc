@@ -12,8 +12,10 @@
 #include <tuple>
 #include <utility>
 
+#include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_format.h"
+#include "policy/builtin_filter.h"
 #include "policy/composed_policy.h"
 #include "policy/filter_entry.h"
 #include "policy/native_policy.h"
@@ -28,15 +30,15 @@
 #include "rowbloom/rocksdb_verify.h"
 #include "sst_path.h"
 #include "sst_properties.h"
-#include "verify/builtin_filter.h"
-#include "verify/neighbours.h"
+#include "verify/asked_keys.h"
 #include "verify/no_policy.h"
 #include "verify/policy_budget.h"
 #include "verify/whole_filters.h"
 
 namespace rowbloom {
 
-using plugin::AskNeighbours;
+using plugin::AskerOfBuiltin;
+using plugin::AskKeys;
 using plugin::BlockCacheSize;
 using plugin::BudgetOf;
 using plugin::BuiltinFamily;
@@ -45,13 +47,14 @@ using plugin::ComposedPolicy;
 using plugin::EvictsWholeFilters;
 using plugin::kBuiltinCompatibilityName;
 using plugin::KeyLevelCount;
+using plugin::KeySample;
 using plugin::kNoPolicyWarning;
 using plugin::ListedPath;
 using plugin::NativePolicy;
-using plugin::NeighbourSample;
 using plugin::PolicyBudget;
 using plugin::ReadSstProperties;
 using plugin::SizeOf;
+using plugin::SstFilters;
 using plugin::SstPath;
 using plugin::TextPolicy;
 using plugin::WholeFilterRemedy;
@@ -81,23 +84,40 @@ void MergeFamily(const std::string& family, std::string* merged) {
   }
 }
 
-// Asks the filters for neighbours of the file's keys.
-void Observe(const rdb::Options& options, uint32_t neighbour_count,
-             absl::Span<const RocksDbFilterInfo> filters,
-             RocksDbFilterFile* file) {
-  const NeighbourSample sample =
-      AskNeighbours(file->path, options, filters, neighbour_count);
+// Asks the filters for keys of the file and for neighbours of these. DataLoss
+// if they deny a stored key.
+absl::Status Observe(const rdb::Options& options,
+                     const RocksDbVerifyOptions& verify,
+                     const SstFilters& filters, RocksDbFilterFile* file) {
+  // Without an expected rate that of neighbours would tell nothing.
+  const bool ask_neighbours = file->expected_fpr.has_value();
+  const KeySample sample =
+      AskKeys(file->path, options, filters,
+              {ask_neighbours ? verify.neighbours_per_file : 0,
+               /*all_keys=*/verify.read_data_blocks});
   file->neighbour_count = sample.asked;
   file->false_positive_count = sample.passed;
   file->sampled_key_count = sample.keys;
   file->misfit_key_count = sample.misfits;
   file->sharing_misfit_count = sample.sharing_misfits;
   file->unobserved = sample.unknown;
+  if (sample.denied == 0) return absl::OkStatus();
+  return absl::DataLossError(absl::StrCat(
+      file->path, ": the filter denies ", sample.denied, " of ", sample.stored,
+      " stored keys that it was asked for, the first is \"",
+      absl::CHexEscape(sample.first_denied),
+      "\": gets do not find them; compact the file, and look at the memory of "
+      "the machine that wrote it"));
+}
+
+bool AsksKeys(const RocksDbVerifyOptions& verify) {
+  return verify.neighbours_per_file > 0 || verify.read_data_blocks;
 }
 
 // Checks each rowbloom filter in `sst` in full and reports its properties.
 absl::Status CheckOurs(const RocksDbSst& sst, const rdb::Options& options,
-                       uint32_t neighbour_count, RocksDbFilterFile* file) {
+                       const RocksDbVerifyOptions& verify,
+                       RocksDbFilterFile* file) {
   std::vector<RocksDbFilterInfo> infos;
   uint64_t key_count = 0;
   double expected = 0;
@@ -138,15 +158,44 @@ absl::Status CheckOurs(const RocksDbSst& sst, const rdb::Options& options,
   file->bloom_type = infos[0].bloom_type;
   file->key_codec = infos[0].key_codec;
   file->filter_key_count = key_count;
-  if (key_count == 0) return absl::OkStatus();
   // A lookup asks one filter, and each in proportion to its keys.
-  file->expected_fpr = expected / static_cast<double>(key_count);
-  if (neighbour_count > 0) Observe(options, neighbour_count, infos, file);
+  if (key_count > 0) {
+    file->expected_fpr = expected / static_cast<double>(key_count);
+  }
+  if (!AsksKeys(verify)) return absl::OkStatus();
+  SstFilters filters;
+  filters.has_codec = true;
+  filters.key_codec = infos[0].key_codec;
+  filters.key_level_count =
+      KeyLevelCount(infos[0].bloom_type, infos[0].key_codec);
+  filters.count = infos.size();
+  filters.may_contain = [&infos](size_t filter, std::string_view entry) {
+    return RocksDbFilterMayContain(infos[filter], entry);
+  };
+  return Observe(options, verify, filters, file);
+}
+
+// Asks filters of RocksDB's own policies.
+absl::Status CheckBuiltin(const RocksDbSst& sst, const rdb::Options& options,
+                          const RocksDbVerifyOptions& verify,
+                          RocksDbFilterFile* file) {
+  for (const std::string& filter : sst.filters) {
+    MergeFamily(Word(BuiltinFamily(filter)), &file->family);
+  }
+  if (!AsksKeys(verify)) return absl::OkStatus();
+  SstFilters filters;
+  filters.count = sst.filters.size();
+  filters.may_contain = AskerOfBuiltin(sst.filters);
+  if (filters.may_contain != nullptr) {
+    return Observe(options, verify, filters, file);
+  }
+  file->unobserved = "this build asks no filters of RocksDB's policies";
   return absl::OkStatus();
 }
 
 // Sets file->state on error.
-absl::Status CheckFilter(const rdb::Options& options, uint32_t neighbour_count,
+absl::Status CheckFilter(const rdb::Options& options,
+                         const RocksDbVerifyOptions& verify,
                          RocksDbFilterFile* file) {
   file->state = RocksDbFilterState::kUnreadable;
   absl::StatusOr<RocksDbSst> sst = ReadRocksDbSst(file->path, options);
@@ -191,14 +240,15 @@ absl::Status CheckFilter(const rdb::Options& options, uint32_t neighbour_count,
           ", but the file has no filter block"));
     }
   }
-  if (sst->owner == RocksDbFilterOwner::kRocksDb) {
-    for (const std::string& filter : sst->filters) {
-      MergeFamily(Word(BuiltinFamily(filter)), &file->family);
-    }
-  }
-  if (sst->owner != RocksDbFilterOwner::kRowbloom) return absl::OkStatus();
   file->state = RocksDbFilterState::kUnusable;
-  return CheckOurs(*sst, options, neighbour_count, file);
+  switch (sst->owner) {
+    case RocksDbFilterOwner::kRowbloom:
+      return CheckOurs(*sst, options, verify, file);
+    case RocksDbFilterOwner::kRocksDb:
+      return CheckBuiltin(*sst, options, verify, file);
+    default:
+      return absl::OkStatus();
+  }
 }
 
 // --- The expected filter ----------------------------------------------------
@@ -583,7 +633,7 @@ RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
   file.path = path;
   file.status = CheckRocksDbRelease();
   if (file.status.ok()) {
-    file.status = CheckFilter(options, verify.neighbours_per_file, &file);
+    file.status = CheckFilter(options, verify, &file);
   }
   if (file.status.ok()) {
     file.state = file.owner == RocksDbFilterOwner::kNobody

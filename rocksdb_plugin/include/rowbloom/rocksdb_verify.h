@@ -10,10 +10,11 @@
 //   for (const std::string& warning : report->warnings()) Log(warning);
 //
 // The bytes of each filter are read from its file, past the block cache, and
-// checked. With RocksDbVerifyOptions::read_data_blocks all other blocks are,
-// too. Reads, writes and compactions may run meanwhile; deleted files are left
-// out. NNNNNN.ldb is found where NNNNNN.sst is not there, as RocksDB finds it.
-// Nothing is written.
+// checked, and the filter is asked for some 1000 of the file's keys: to deny
+// one is damage. With RocksDbVerifyOptions::read_data_blocks all other blocks
+// are checked, and all keys asked. Reads, writes and compactions may run
+// meanwhile; deleted files are left out. NNNNNN.ldb is found where NNNNNN.sst
+// is not there, as RocksDB finds it. Nothing is written.
 //
 // ReadRocksDbSst() reads the filters of an SST by its path. Errors there:
 // DataLoss if the footer, the properties, the index or a filter partition is
@@ -175,8 +176,8 @@ struct RocksDbFilterFile {
   std::optional<double> expected_fpr;
   uint64_t neighbour_count = 0;
   uint64_t false_positive_count = 0;
-  // Stored keys that were read for that, and those of them that the filter's
-  // key codec does not fit.
+  // Stored keys that were sampled, and those of them that the filter's key
+  // codec does not fit.
   uint64_t sampled_key_count = 0;
   uint64_t misfit_key_count = 0;
   // Misfits that share the filter key of the key before them.
@@ -192,12 +193,12 @@ struct RocksDbFilterFile {
 };
 
 struct RocksDbVerifyOptions {
-  // Also checks every checksum outside of filters, which takes as long as
-  // reading the whole database.
+  // Also checks every checksum outside of filters, and asks the filters for all
+  // stored keys, which takes as long as reading the whole database twice.
   bool read_data_blocks = false;
-  // Neighbours of stored keys asked of each file's filters, at most; 0: none.
-  // For each file they take a millisecond or two, and the reads of some 20 data
-  // blocks.
+  // Neighbours of stored keys asked of each file's filters, at most; 0: neither
+  // neighbours nor stored keys are asked. For each file they take a millisecond
+  // or two, and the reads of some 20 data blocks.
   uint32_t neighbours_per_file = 5000;
   // Called before each file; may be empty.
   std::function<void(size_t done, size_t total)> progress;

@@ -27,6 +27,7 @@
 #include "rocksdb_plugin/db/differential_model.h"
 #include "rocksdb_plugin/db/differential_set_up.h"
 #include "rocksdb_plugin/test_db.h"
+#include "rowbloom/rocksdb_verify.h"
 #include "testing/key_codecs.h"
 #include "testing/soak.h"
 #if ROCKSDB_MAJOR >= 11
@@ -128,6 +129,7 @@ class DifferentialRun {
         Ask();
       }
     }
+    ExpectFiltersPassAllKeys();
   }
 
   // Returns the number of wrong answers by kind of question.
@@ -138,6 +140,8 @@ class DifferentialRun {
   const std::string& first_differences() const { return first_differences_; }
   // Returns how many times a filter said no.
   uint64_t useful() const { return db_.Useful(); }
+  // Returns how many stored keys the verifier sampled.
+  uint64_t asked_keys() const { return asked_keys_; }
 
  private:
   using Entries = VersionedMap::Entries;
@@ -148,6 +152,19 @@ class DifferentialRun {
   };
 
   void Open() { db_.Open(MakeOptions(&db_, set_up_)); }
+
+  void ExpectFiltersPassAllKeys() {
+    RocksDbVerifyOptions verify;
+    verify.read_data_blocks = true;
+    const auto report =
+        VerifyRocksDbFilters(db_.get(), db_->DefaultColumnFamily(), verify);
+    ASSERT_TRUE(report.ok()) << report.status();
+    for (const RocksDbFilterFile& file : report->files) {
+      EXPECT_TRUE(file.status.ok()) << set_up_.Name() << ": " << file.status;
+      if (file.filter_count == 0 || !file.unobserved.empty()) continue;
+      asked_keys_ += file.sampled_key_count;
+    }
+  }
 
   const KeyCodec& codec() const { return set_up_.db.filter.key_codec; }
 
@@ -959,6 +976,7 @@ class DifferentialRun {
   rdb::Slice asked_slice_;
   std::map<std::string, uint64_t> wrong_answers_;
   std::string first_differences_;
+  uint64_t asked_keys_ = 0;
 };
 
 constexpr int kOperationsOfARun = 3000;
@@ -967,6 +985,7 @@ constexpr int kOperationsOfARun = 3000;
 struct Outcome {
   uint64_t operations = 0;
   uint64_t useful = 0;
+  uint64_t asked_keys = 0;
   std::map<std::string, uint64_t> wrong_answers;  // By kind of question.
   std::string first_differences;
 
@@ -1005,6 +1024,7 @@ Outcome RunAll(const char* name, Filters filters, uint64_t operations,
     database.Operate(operations_of_run);
     outcome.operations += operations_of_run;
     outcome.useful += database.useful();
+    outcome.asked_keys += database.asked_keys();
     for (const auto& [kind, count] : database.wrong_answers()) {
       outcome.wrong_answers[kind] += count;
     }
@@ -1023,6 +1043,7 @@ TEST(DbDifferential, AnswersAsAMapDoes) {
   EXPECT_EQ(ours.wrong(), 0) << ours.first_differences;
   // The test asks filters, not merely blocks.
   EXPECT_GT(ours.useful, ours.operations / 10);
+  EXPECT_GT(ours.asked_keys, ours.operations / 100);
 }
 
 // Tests that the map and the answers expected of RocksDB are right.

@@ -16,6 +16,7 @@
 #include "rocksdb/sst_file_writer.h"
 #include "rocksdb/table.h"
 #include "rocksdb/version.h"
+#include "rocksdb_plugin/forgetful_policy.h"
 #include "rocksdb_plugin/stock_registry.h"
 #include "rocksdb_plugin/tampering_policy.h"
 #include "rocksdb_plugin/test_db.h"
@@ -34,6 +35,8 @@ using ::testing::Not;
 using State = RocksDbFilterState;
 
 constexpr int kRows = 500;
+
+using namespace std::string_view_literals;
 
 RocksDbFilterReport Verify(const TestDb& db,
                            const RocksDbVerifyOptions& verify = {}) {
@@ -778,6 +781,58 @@ TEST(DbVerify, DamageInMemoryBeforeTheChecksumIsFound) {
     ASSERT_THAT(StatesOf(report), ElementsAre(State::kUnusable));
     EXPECT_THAT(report.files[0].note,
                 AllOf(HasSubstr("filter chunk 0"), HasSubstr("may deny rows")));
+  }
+}
+
+// A filter that was built of wrong keys has a right checksum.
+TEST(DbVerify, FiltersThatDenyStoredKeysAreFound) {
+  constexpr int kManyRows = 5000;
+  for (const auto& policy :
+       {NewRocksDbFilterPolicy(RocksDbOptions()), StockBloom(), StockRibbon(),
+        NewRocksDbComposedPolicy(RocksDbComposedOptions())}) {
+    for (bool partitioned : {false, true}) {
+      SCOPED_TRACE(absl::StrCat(policy->Name(), " ", partitioned));
+      TestDb db;
+      db.set_up.extractor = false;
+      db.set_up.partitioned = partitioned;
+      db.set_up.metadata_block_size_bytes = 1000;
+      // Each tenth row, and in another file one of 5000.
+      const std::string lone = db.Key(Row(1230), "q");
+      bool is_second_file = false;
+      db.set_up.other_policy = std::make_shared<ForgetfulPolicy>(
+          policy, [&](std::string_view entry) {
+            return is_second_file ? entry == lone
+                                  : entry.find("0\0\1"sv) != entry.npos;
+          });
+      rdb::BlockBasedTableOptions table = db.TableOptions();
+      table.detect_filter_construct_corruption = false;
+      db.Open(db.MakeOptions(table));
+      db.Fill(kManyRows);
+      is_second_file = true;
+      db.Fill(kManyRows);
+      db.set_up.other_policy = policy;
+      db.Open();
+      EXPECT_FALSE(db.Has(lone));  // It is lost.
+      EXPECT_TRUE(db->VerifyChecksum().ok());
+
+      RocksDbFilterReport report = Verify(db);
+      EXPECT_EQ(report.CountOf(State::kUnusable), 1);
+      RocksDbVerifyOptions full;
+      full.read_data_blocks = true;
+      report = Verify(db, full);
+      EXPECT_EQ(report.CountOf(State::kUnusable), 2);
+      for (const RocksDbFilterFile& file : report.files) {
+        EXPECT_TRUE(absl::IsDataLoss(file.status)) << file.status;
+        EXPECT_THAT(file.note, AllOf(HasSubstr(file.path + ": "),
+                                     HasSubstr("of 5000 stored keys that it")));
+      }
+      EXPECT_THAT(report.warnings()[0],
+                  HasSubstr("2 files with a filter that cannot be used"));
+
+      db.Compact();
+      EXPECT_TRUE(db.Has(lone));
+      EXPECT_EQ(Verify(db, full).CountOf(State::kExpected), 1);
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-#include "verify/neighbours.h"
+#include "verify/asked_keys.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -77,12 +77,14 @@ enum class Order { kBytewise, kReverse };
 // The prefix of a key that a get asks for, before the codec sees it.
 struct Question {
   // The filters hold prefixes alone, and gets ask for them.
-  const rdb::SliceTransform* only_prefixes = nullptr;
+  std::shared_ptr<const rdb::SliceTransform> only_prefixes;
+  // True if the codec finds these prefixes, too.
+  bool is_of_codec = false;
   std::string unknown;  // The reason why no get asks, or empty.
 };
 
 Question QuestionOf(const rdb::TableProperties& table,
-                    const rdb::Options& options) {
+                    const rdb::Options& options, bool has_codec) {
   Question question;
   const auto whole = table.user_collected_properties.find(
       "rocksdb.block.based.table.whole.key.filtering");
@@ -90,15 +92,17 @@ Question QuestionOf(const rdb::TableProperties& table,
     return question;
   }
   const std::string& name = table.prefix_extractor_name;
-  const std::string ours = absl::StrCat(RowPrefixExtractor::kClassName(), ":");
-  if (name.compare(0, ours.size(), ours) == 0) return question;
-  if (options.prefix_extractor == nullptr ||
-      options.prefix_extractor->AsString() != name) {
+  auto ours = RowPrefixExtractor::Parse(name);
+  if (ours.ok()) {
+    question.only_prefixes = *std::move(ours);
+    question.is_of_codec = has_codec;
+  } else if (options.prefix_extractor != nullptr &&
+             options.prefix_extractor->AsString() == name) {
+    question.only_prefixes = options.prefix_extractor;
+  } else {
     question.unknown = absl::StrCat("the filter holds prefixes of ", name,
                                     " alone, which is not configured");
-    return question;
   }
-  question.only_prefixes = options.prefix_extractor.get();
   return question;
 }
 
@@ -117,38 +121,34 @@ struct Gap {
 // The filters of one file.
 class Filters {
  public:
-  Filters(absl::Span<const RocksDbFilterInfo> filters,
-          const rdb::SliceTransform* only_prefixes)
-      : filters_(filters),
-        codec_(filters[0].key_codec),
-        key_level_count_(KeyLevelCount(filters[0].bloom_type, codec_)),
-        only_prefixes_(only_prefixes) {}
+  Filters(const SstFilters& filters, const Question& question)
+      : filters_(filters), question_(question) {}
 
   // False for keys that the codec did not write: they neither hold all key
   // levels of the filter nor end where one of them does.
   bool Fits(std::string_view key) const {
-    if (only_prefixes_ != nullptr || key.empty()) return true;
+    if (!IsByCodec() || key.empty()) return true;
     const KeyCodec::Prefixes prefixes =
-        codec_.PrefixesOf(key, key_level_count_);
+        filters_.key_codec.PrefixesOf(key, filters_.key_level_count);
     if (prefixes.count == 0) return false;
-    const size_t size = codec_.SegmentsSize(key, prefixes.count,
-                                            prefixes.sizes[prefixes.count - 1]);
+    const size_t size = filters_.key_codec.SegmentsSize(
+        key, prefixes.count, prefixes.sizes[prefixes.count - 1]);
     return size > 0 &&
-           (prefixes.count == key_level_count_ || size == key.size());
+           (prefixes.count == filters_.key_level_count || size == key.size());
   }
 
   // The filter key that a get of `key` asks for; nothing if it asks for none.
   std::optional<std::string_view> AskedBy(std::string_view key) const {
     const auto entry = EntryOf(key);
     if (!entry.has_value()) return std::nullopt;
-    return AskedPrefix(key_level_count_, codec_, *entry);
+    return AskedPrefix(filters_.key_level_count, filters_.key_codec, *entry);
   }
 
   // True if `prefix` is one of the filter keys that `key` was added as.
   bool IsOf(std::string_view prefix, std::string_view key) const {
-    if (only_prefixes_ != nullptr) return AskedBy(key) == prefix;
+    if (!IsByCodec()) return AskedBy(key) == prefix;
     const KeyCodec::Prefixes prefixes =
-        codec_.PrefixesOf(key, key_level_count_);
+        filters_.key_codec.PrefixesOf(key, filters_.key_level_count);
     for (size_t i = 0; i < prefixes.count; ++i) {
       if (key.substr(0, prefixes.sizes[i]) == prefix) return true;
     }
@@ -157,38 +157,90 @@ class Filters {
 
   // Asks the filter that holds `stored`, which is a key of the file.
   bool Passes(std::string_view key, std::string_view stored) {
-    for (size_t i = 0; i < filters_.size() && !MayContain(stored); ++i) {
-      current_ = (current_ + 1) % filters_.size();
+    for (size_t i = 0; i < filters_.count && !MayContain(stored); ++i) {
+      current_ = (current_ + 1) % filters_.count;
     }
     return MayContain(key);
+  }
+
+  // The first filter from `begin` on that passes `stored`, or nothing.
+  std::optional<size_t> FirstThatPasses(std::string_view stored,
+                                        size_t begin) const {
+    const auto entry = EntryOf(stored);
+    if (!entry.has_value()) return begin;  // Gets of it ask no filter.
+    for (size_t i = begin; i < filters_.count; ++i) {
+      if (filters_.may_contain(i, *entry)) return i;
+    }
+    return std::nullopt;
   }
 
  private:
   // The bytes that RocksDB passes to the filter for a get.
   std::optional<std::string_view> EntryOf(std::string_view key) const {
-    if (only_prefixes_ == nullptr) return key;
+    if (question_.only_prefixes == nullptr) return key;
     const rdb::Slice slice(key.data(), key.size());
-    if (!only_prefixes_->InDomain(slice)) return std::nullopt;
-    return ViewOf(only_prefixes_->Transform(slice));
+    if (!question_.only_prefixes->InDomain(slice)) return std::nullopt;
+    return ViewOf(question_.only_prefixes->Transform(slice));
+  }
+  // True if the codec finds the filter keys.
+  bool IsByCodec() const {
+    return question_.only_prefixes == nullptr || question_.is_of_codec;
   }
   bool MayContain(std::string_view key) const {
     const auto entry = EntryOf(key);
-    return !entry.has_value() ||
-           RocksDbFilterMayContain(filters_[current_], *entry);
+    return !entry.has_value() || filters_.may_contain(current_, *entry);
   }
 
-  const absl::Span<const RocksDbFilterInfo> filters_;
-  const KeyCodec codec_;
-  const size_t key_level_count_;
-  const rdb::SliceTransform* const only_prefixes_;
+  const SstFilters& filters_;
+  const Question& question_;
+  size_t current_ = 0;
+};
+
+// Counts the stored keys that the filters deny. A get asks one filter, and keys
+// that follow one another never ask an earlier one. So a key whose filter
+// passes it is never counted, and where filters deny their keys, false
+// positives of later ones soon run out.
+class Denials {
+ public:
+  Denials(const rdb::Comparator* order, const Filters& filters,
+          KeySample* sample)
+      : order_(order), filters_(filters), sample_(sample) {}
+
+  // Keys come in the order of the file; where one does not, all filters are
+  // asked.
+  void Take(const std::string& key) {
+    ++sample_->stored;
+    if (order_->CompareWithoutTimestamp(last_, /*a_has_ts=*/false, key,
+                                        /*b_has_ts=*/false) > 0) {
+      current_ = 0;
+    }
+    last_ = key;
+    const auto passing = filters_.FirstThatPasses(key, current_);
+    if (passing.has_value()) {
+      current_ = *passing;
+      return;
+    }
+    if (sample_->denied == 0) sample_->first_denied = key;
+    ++sample_->denied;
+  }
+
+ private:
+  const rdb::Comparator* const order_;
+  const Filters& filters_;
+  KeySample* const sample_;
+  std::string last_;
   size_t current_ = 0;
 };
 
 // Reads stored keys at several places of the file, and the gaps between them.
 class KeyReader {
  public:
-  KeyReader(rdb::Iterator* it, const Filters& filters, NeighbourSample* sample)
-      : it_(it), filters_(filters), sample_(sample) {}
+  KeyReader(rdb::Iterator* it, const rdb::Comparator* order,
+            const Filters& filters, KeySample* sample)
+      : it_(it),
+        filters_(filters),
+        denials_(order, filters, sample),
+        sample_(sample) {}
 
   // False if the file's keys are in no order of their bytes.
   bool is_in_order() const { return is_in_order_; }
@@ -284,6 +336,7 @@ class KeyReader {
     const std::string before = std::move(key_);
     key_ = it_->key().ToString();
     ++sample_->keys;
+    denials_.Take(key_);
     if (filters_.Fits(key_)) return;
     ++sample_->misfits;
     if (!is_first && filters_.AskedBy(key_) == filters_.AskedBy(before)) {
@@ -328,7 +381,8 @@ class KeyReader {
   Order order_ = Order::kBytewise;
   bool is_in_order_ = true;
   const Filters& filters_;
-  NeighbourSample* const sample_;
+  Denials denials_;
+  KeySample* const sample_;
   SkippedTombstones skipped_;
   std::mt19937_64 random_;  // The same sequence in each run.
   std::string key_;         // The last one that was read.
@@ -353,7 +407,7 @@ std::string Increased(const Gap& gap, std::mt19937_64* random) {
 
 // Asks each gap in turn while it has neighbours.
 void Ask(std::vector<Gap> gaps, uint64_t ask_count, Filters* filters,
-         NeighbourSample* sample) {
+         KeySample* sample) {
   std::mt19937_64 random;  // The same sequence in each run.
   std::unordered_set<std::string> known;
   const auto is_neighbour = [&](const Gap& gap, const std::string& key) {
@@ -379,13 +433,21 @@ void Ask(std::vector<Gap> gaps, uint64_t ask_count, Filters* filters,
   }
 }
 
+// Asks for each stored key.
+void AskAll(rdb::Iterator* it, const rdb::Comparator* order,
+            const Filters& filters, KeySample* sample) {
+  sample->stored = sample->denied = 0;
+  Denials denials(order, filters, sample);
+  for (it->SeekToFirst(); it->Valid(); it->Next()) {
+    denials.Take(it->key().ToString());
+  }
+}
+
 }  // namespace
 
-NeighbourSample AskNeighbours(const std::string& path,
-                              const rdb::Options& options,
-                              absl::Span<const RocksDbFilterInfo> filters,
-                              uint64_t ask_count) {
-  NeighbourSample sample;
+KeySample AskKeys(const std::string& path, const rdb::Options& options,
+                  const SstFilters& filters, const KeysToAsk& keys) {
+  KeySample sample;
   rdb::Options without;  // No filter policy.
   without.env = options.env;
   without.merge_operator = std::make_shared<AnyValue>();
@@ -410,7 +472,7 @@ NeighbourSample AskNeighbours(const std::string& path,
     sample.unknown = opened.ok() ? "no table properties" : opened.ToString();
     return sample;
   }
-  const Question question = QuestionOf(*table, options);
+  const Question question = QuestionOf(*table, options, filters.has_codec);
   sample.unknown = question.unknown;
   if (!sample.unknown.empty()) return sample;
 
@@ -422,17 +484,18 @@ NeighbourSample AskNeighbours(const std::string& path,
   const rdb::Slice timestamp(newest);
   if (!newest.empty()) read.timestamp = &timestamp;
   const std::unique_ptr<rdb::Iterator> it(reader->NewIterator(read));
-  Filters asked(filters, question.only_prefixes);
-  KeyReader keys(it.get(), asked, &sample);
-  std::vector<Gap> gaps = keys.ReadGaps();
+  Filters asked(filters, question);
+  KeyReader key_reader(it.get(), without.comparator, asked, &sample);
+  std::vector<Gap> gaps = key_reader.ReadGaps();
+  if (keys.all_keys) AskAll(it.get(), without.comparator, asked, &sample);
   if (!it->status().ok()) {
     sample.unknown = it->status().ToString();
-  } else if (!keys.is_in_order()) {
-    sample = NeighbourSample();
+  } else if (!key_reader.is_in_order()) {
+    sample.misfits = sample.sharing_misfits = 0;
     sample.unknown = absl::StrCat("comparator ", table->comparator_name,
                                   " does not order keys by their bytes");
-  } else {
-    Ask(std::move(gaps), ask_count, &asked, &sample);
+  } else if (keys.neighbours > 0) {
+    Ask(std::move(gaps), keys.neighbours, &asked, &sample);
     if (sample.asked == 0) {
       sample.unknown = "there are no neighbours of its keys";
     }

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// How to tell the filters of RocksDB's own policies apart, 7.0 and later.
+// How to tell the filters of RocksDB's own policies apart, 7.0 and later, and
+// how to ask them.
 
-#ifndef ROWBLOOM_ROCKSDB_PLUGIN_VERIFY_BUILTIN_FILTER_H_
-#define ROWBLOOM_ROCKSDB_PLUGIN_VERIFY_BUILTIN_FILTER_H_
+#ifndef ROWBLOOM_ROCKSDB_PLUGIN_POLICY_BUILTIN_FILTER_H_
+#define ROWBLOOM_ROCKSDB_PLUGIN_POLICY_BUILTIN_FILTER_H_
 
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
 #include <string>
 #include <string_view>
 
+#include "absl/types/span.h"
 #include "rdb.h"
 #include "rocksdb/filter_policy.h"
 
@@ -34,6 +37,13 @@ inline std::string_view BuiltinFamily(std::string_view filter) {
       return "rocksdb_legacy_bloom";
   }
 }
+
+// True if the filter may hold the key or prefix.
+using BuiltinAsker = std::function<bool(size_t filter, std::string_view entry)>;
+
+// Asks filters of RocksDB's own policies, which must outlive it. Null in a
+// build without native mode.
+BuiltinAsker AskerOfBuiltin(absl::Span<const std::string> filters);
 
 // The bits in the id of a policy of RocksDB's, such as "bloomfilter:10:false",
 // which tells them nowhere else; 0 if there are none. Ribbon's are those of the
@@ -59,4 +69,4 @@ inline int BloomLevels(const rdb::FilterPolicy& policy) {
 
 }  // namespace rowbloom::plugin
 
-#endif  // ROWBLOOM_ROCKSDB_PLUGIN_VERIFY_BUILTIN_FILTER_H_
+#endif  // ROWBLOOM_ROCKSDB_PLUGIN_POLICY_BUILTIN_FILTER_H_
