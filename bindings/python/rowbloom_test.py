@@ -309,6 +309,32 @@ class Rowbloom(unittest.TestCase):
             del reader
             self.assertEqual(group._sources, {})
 
+    def test_reads_of_a_group_that_was_interrupted_have_no_memory_of_c(self):
+        group, submitted, may_read = rowbloom.ReadGroup(1), [], threading.Event()
+        submit = group._pool.submit
+
+        def interrupted(*arguments):  # As one that a signal ends.
+            submitted.append(submit(*arguments))
+            raise KeyboardInterrupt
+
+        def read(offset, size):
+            may_read.wait()
+            return b"x" * size
+
+        memory = (rowbloom.c_char * 4)()
+        reads = (rowbloom._ReadOfMany * 1)(rowbloom._ReadOfMany(
+            7, 0, rowbloom.ctypes.addressof(memory), len(memory), UNKNOWN))
+        group._pool.submit = interrupted
+        group._sources[7] = read
+        group._c.read_many(None, reads, 1)
+        with self.assertRaises(KeyboardInterrupt):
+            rowbloom._raise_kept()
+        # C has freed the memory by now.
+        may_read.set()
+        rowbloom.wait(submitted)
+        self.assertEqual(memory.raw, bytes(4))
+        self.assertEqual(reads[0].code, UNKNOWN)
+
     def test_keys_of_every_kind_of_memory(self):
         builder = rowbloom.FilterBuilder("compact:bits_per_key=20")
         builder.add(bytearray(b"row"), memoryview(b"a q b")[2:3])

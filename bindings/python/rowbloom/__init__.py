@@ -641,12 +641,17 @@ class Stats(_Object):
         return _fill(_stats_prometheus, self._handle)[0].decode()
 
 
-def _read_to(read, at, to, count):
-    """Passes bytes of a source to C."""
+def _bytes_of(read, at, count):
+    """What a source reads, if that is all."""
     data = read(at, count)
     if len(data) != count:
         raise Error(OUT_OF_RANGE,
                     f"read {len(data)} of {count} bytes at offset {at}")
+    return data
+
+
+def _copy_to(to, count, data):
+    """Passes bytes of a source to C."""
     memoryview((c_char * count).from_address(to)).cast("B")[:] = data
 
 
@@ -663,29 +668,39 @@ class ReadGroup:
             started = []
             try:
                 for i in range(count):
-                    started.append(self._pool.submit(self._read, reads[i]))
+                    started.append(self._pool.submit(
+                        self._read, reads[i].context, reads[i].offset,
+                        reads[i].size))
             except BaseException as exception:
                 _keep(exception)  # The reads that were not started have failed.
-            while started:  # Their memory goes when this returns.
+            # An interrupt may come before submit() returns, of whose read
+            # nothing is known then. It has no memory of C's, which goes when
+            # this returns: the bytes are copied here.
+            while started:
                 try:
                     wait(started)
-                    for read in started:
-                        _keep(read.result())
+                    for i, read in enumerate(started):
+                        self._end(reads[i], read)
                     started = []
                 except BaseException as exception:
                     _keep(exception)
 
         self._c = _Group(_ReadMany(read_many), id(self))
 
-    def _read(self, read):
-        try:
-            _read_to(self._sources[read.context], read.offset, read.to,
-                     read.size)
-            read.code = 0
-        except BaseException as exception:
-            read.code = _code(exception)
-            return exception
-        return None
+    def _read(self, context, offset, size):
+        return _bytes_of(self._sources[context], offset, size)
+
+    def _end(self, read, future):
+        exception = future.exception()
+        if exception is None:
+            try:
+                _copy_to(read.to, read.size, future.result())
+                read.code = 0
+                return
+            except Exception as failure:  # The source read no bytes.
+                exception = failure
+        read.code = _code(exception)
+        _keep(exception)
 
 
 class BlockReader(_Object):
@@ -702,7 +717,7 @@ class BlockReader(_Object):
                  group: Optional[ReadGroup] = None) -> None:
         def call(_, at, to, count, error):
             try:
-                _read_to(read, at, to, count)
+                _copy_to(to, count, _bytes_of(read, at, count))
                 return 0
             except BaseException as exception:
                 return _code_of(error, exception)
