@@ -30,6 +30,9 @@ constexpr milliseconds kMaxTimeout{24 * 60 * 60 * 1000};
 // The replies to one Send() have at most so many: a server may be hostile.
 constexpr uint64_t kMaxReplyBytes = uint64_t{64} << 20;
 constexpr uint64_t kMaxReplyElements = 1 << 20;
+// Arrays within arrays. hiredis 1.0 to 1.4.0 takes any number, and it and
+// Converted() take them by recursion.
+constexpr int kMaxReplyDepth = 7;
 
 struct FreeContext {
   void operator()(redisContext* context) const { redisFree(context); }
@@ -76,6 +79,7 @@ RedisReply Converted(const redisReply& reply) {
 // server announces.
 struct ReplyLimit {
   std::optional<uint64_t> elements_left;  // Unset after more.
+  bool is_too_deep = false;
   decltype(redisReplyObjectFunctions::createArray) create_array = nullptr;
 };
 
@@ -83,6 +87,14 @@ struct ReplyLimit {
 template <typename Count>
 void* CreateArray(const redisReadTask* task, Count count) {
   ReplyLimit& limit = *static_cast<ReplyLimit*>(task->privdata);
+  int depth = 1;
+  for (const redisReadTask* outer = task->parent; outer != nullptr;
+       outer = outer->parent) {
+    if (++depth > kMaxReplyDepth) {
+      limit.is_too_deep = true;
+      return nullptr;
+    }
+  }
   if (!limit.elements_left.has_value() ||
       static_cast<uint64_t>(count) > *limit.elements_left) {
     limit.elements_left.reset();
@@ -218,6 +230,7 @@ class HiredisConnection : public RedisConnection {
     std::string out;
     for (const RedisCommand& command : commands) AppendCommand(command, &out);
     limit_.elements_left = kMaxReplyElements;
+    limit_.is_too_deep = false;
     received_ = 0;
     const Clock::time_point deadline = Clock::now() + options_.timeout;
     std::vector<RedisReply> replies;
@@ -227,6 +240,12 @@ class HiredisConnection : public RedisConnection {
       if (redisReaderGetReply(context_->reader, &parsed) != REDIS_OK) {
         if (!limit_.elements_left.has_value()) {
           return TooMany(kMaxReplyElements, "elements");
+        }
+        if (limit_.is_too_deep) {
+          return Failed(absl::StrCat("a reply has arrays within arrays, more "
+                                     "than ",
+                                     kMaxReplyDepth, " deep"),
+                        0);
         }
         return Failed(
             absl::StrCat("not a reply of Redis: ",

@@ -112,6 +112,17 @@ TEST(RedisConnection, RepliesHaveLimits) {
     EXPECT_EQ(status.code(), absl::StatusCode::kUnavailable);
     EXPECT_THAT(status.ToString(), HasSubstr("more than 1048576 elements"));
   }
+  // Nor are arrays within arrays read to any depth.
+  const auto nested = [](int depth) {
+    std::string bytes;
+    for (int i = 0; i < depth; ++i) bytes += "*1\r\n";
+    return bytes + ":1\r\n";
+  };
+  EXPECT_TRUE(SendTo(nested(7)).ok());
+  for (const int depth : {8, 200'000}) {
+    EXPECT_THAT(SendTo(nested(depth)).ToString(),
+                HasSubstr("more than 7 deep"));
+  }
   FakeServer server("$134217728\r\n" + std::string(65 << 20, 'x'));
   auto connection = ConnectRedis(server.options(60'000));
   EXPECT_THAT((*connection)->Send({{"GET", "a"}}).status().ToString(),

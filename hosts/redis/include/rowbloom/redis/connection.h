@@ -75,8 +75,8 @@ struct RedisOptions {
 // DeadlineExceeded; PermissionDenied if AUTH or SELECT is refused;
 // InvalidArgument for options out of their range. Send() returns the same and
 // connects again after a failure. It is Unavailable if the replies to one
-// Send() have more than 64 MiB or 2^20 elements, or if the server sends bytes
-// that answer no command.
+// Send() have more than 64 MiB or 2^20 elements or arrays more than 7 deep, or
+// if the server sends bytes that answer no command.
 absl::StatusOr<std::unique_ptr<RedisConnection>> ConnectRedis(
     const RedisOptions& options);
 
