@@ -21,7 +21,8 @@ int NextJob() {
 }  // namespace
 
 BudgetTeller::BudgetTeller(rdb::DB* db, rdb::ColumnFamilyHandle* column_family)
-    : db_(db), column_family_(column_family) {
+    // Wrappers such as TransactionDB list no column families to the listener.
+    : db_(db->GetRootDB()), column_family_(column_family) {
   for (const auto& listener : db->GetDBOptions().listeners) {
     if (listener == nullptr) continue;
     auto* const ours = listener->CheckedCast<BudgetListener>();

@@ -20,6 +20,7 @@
 #include "rocksdb/merge_operator.h"
 #include "rocksdb/perf_context.h"
 #include "rocksdb/perf_level.h"
+#include "rocksdb/utilities/optimistic_transaction_db.h"
 #include "rocksdb_plugin/budget_db.h"
 #include "rocksdb_plugin/rocksdb_release.h"
 #include "rocksdb_plugin/test_db.h"
@@ -215,6 +216,32 @@ TEST_P(DbRefreshAfter, FiltersAreThoseOfThePolicyAndNothingElseChanges) {
     EXPECT_GT(budget->waste.bits_per_key, 0.9 * change.budget);
     EXPECT_LT(budget->waste.bits_per_key, 1.05 * change.budget);
   }
+  EXPECT_TRUE(Refresh(db).files.empty());
+}
+
+// RocksDB's wrappers of databases list no column families.
+TEST(DbRefresh, ADatabaseOfTransactionsSpendsItsBudgetByRun) {
+  BudgetDb db;
+  db.options.disable_auto_compactions = true;
+  db.Open(StockBloom(), /*with_listener=*/true);
+  GrowEven(&db);
+  db.Open(Native(10, BudgetMode::kBalanced), /*with_listener=*/true);
+  db.Close();
+  rdb::OptimisticTransactionDB* opened = nullptr;
+  const rdb::Status status =
+      rdb::OptimisticTransactionDB::Open(db.options, TestDb::path(), &opened);
+  ASSERT_TRUE(status.ok()) << status.ToString();
+  db.Adopt(std::unique_ptr<rdb::DB>(opened));
+  const RocksDbRefreshReport report = Refresh(db);
+  EXPECT_EQ(report.CountOf(Result::kRewritten), db.Files().size());
+  const auto [least, most] = std::minmax_element(
+      report.files.begin(), report.files.end(),
+      [](const RocksDbRefreshFile& a, const RocksDbRefreshFile& b) {
+        return a.written_bits_per_key < b.written_bits_per_key;
+      });
+  EXPECT_GT(most->written_bits_per_key, least->written_bits_per_key + 3)
+      << "newer runs have more";
+  EXPECT_NEAR(db.Measure().bits_per_key, 10, 0.7);
   EXPECT_TRUE(Refresh(db).files.empty());
 }
 
