@@ -3,10 +3,15 @@
 #include "bench/micro.h"
 
 #include <atomic>
+#include <set>
 #include <string>
 #include <vector>
 
 #include "bench/machine.h"
+#if __has_include(<valgrind/callgrind.h>)
+#include <valgrind/callgrind.h>
+#define ROWBLOOM_BENCH_CALLGRIND
+#endif
 
 namespace rowbloom::bench {
 namespace {
@@ -16,6 +21,23 @@ std::atomic<uint64_t> wrong_answers{0};
 }  // namespace
 
 void CountWrongAnswers(uint64_t count) { wrong_answers += count; }
+
+void CountInstructions([[maybe_unused]] const std::string& name,
+                       [[maybe_unused]] size_t count,
+                       [[maybe_unused]] const std::function<void()>& work) {
+#ifdef ROWBLOOM_BENCH_CALLGRIND
+  static auto* const counted = new std::set<std::string>;
+  if (RUNNING_ON_VALGRIND == 0 || !counted->insert(name).second) return;
+  const std::string text = name + " " + std::to_string(count);
+  work();  // The first call binds functions.
+  CALLGRIND_START_INSTRUMENTATION;
+  CALLGRIND_DUMP_STATS;  // Counts of all threads are 0 now.
+  work();
+  // The script finds the text in the name of the profile.
+  CALLGRIND_DUMP_STATS_AT(text.c_str());
+  CALLGRIND_STOP_INSTRUMENTATION;
+#endif
+}
 
 int RunMicro(const char* name, CLI::App* app, int argc, char** argv,
              const std::function<void()>& add_benchmarks) {

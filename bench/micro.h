@@ -14,6 +14,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 
 #include "bench/or_throw.h"
 #include "bench/program.h"
@@ -29,6 +30,12 @@ int RunMicro(const char* name, CLI::App* app, int argc, char** argv,
 
 // Wrong answers make RunMicro() return 1. Any thread may call this.
 void CountWrongAnswers(uint64_t count);
+
+// Under callgrind, which instructions.py starts, counts the instructions of a
+// second call of `work`, for each of its `count` lookups (or keys, ...): once
+// for each name. Elsewhere it does nothing.
+void CountInstructions(const std::string& name, size_t count,
+                       const std::function<void()>& work);
 
 // The time of each of the `count` lookups (or keys, ...) of an iteration, as a
 // counter: in seconds in the JSON file. With several threads it is real time by

@@ -224,6 +224,7 @@ def check_pages(results):
 
 # Name -> runs: flags, a function of the results or None, plots.
 PROGRAMS = {
+    "auto_bench": [("--keys 1000", None)],
     "cache_bench": [
         ("--zipf 0.99 --cache_percent 5,20 --sweep_chunks 1000 "
          "--sweep_percent 50", check_cache, "cache_hit_rate")],

@@ -467,6 +467,16 @@ def medians(result, pattern, counter):
     return {key: statistics.median(values) for key, values in samples.items()}
 
 
+def with_quartiles_of(result, pattern, counter):
+    """Like medians(), with the quartiles: [median, lower, upper]."""
+    values = [medians({"benchmarks": [
+        {**run, counter: run.get(counter + "_quartiles", [run.get(counter)] * 2)
+         [i]} for run in result["benchmarks"] if counter in run]},
+                      pattern, counter) for i in (0, 1)]
+    return {key: [median, values[0][key], values[1][key]]
+            for key, median in medians(result, pattern, counter).items()}
+
+
 def filter_bench(result):
     base = "rocksdb_bloom_10"
     for title, pattern, counter in (
@@ -486,14 +496,16 @@ def filter_bench(result):
             ("build from digests", "build/digests/(.+)/(.+)", "time_per_key"),
             ("absent digests in many filters together",
              "block_cache/absent/(.+)/(.+)", "time_per_lookup")):
-        cells = medians(result, pattern, counter)
+        cells = with_quartiles_of(result, pattern, counter)
         if not cells:
             continue
-        yield f"Time as a multiple of that of `{base}`, {title}, by keys:"
+        yield (f"Time as a multiple of the median of `{base}`, {title}, by "
+               "keys: median and quartiles.")
         yield pivot(list(cells), "filter", lambda key: f"`{key[0]}`",
                     lambda key: key[1],
-                    lambda key: cells[key] / cells[base, key[1]],
-                    lambda ratio: f"{ratio:.2f}")
+                    lambda key: [time / cells[base, key[1]][0]
+                                 for time in cells[key]],
+                    lambda cell: "{:.2f} ({:.2f}, {:.2f})".format(*cell))
     for title, counter in (("Bits per key", "bits_per_key"),
                            ("False positive rate", "fpr")):
         cells = medians(result, "rate/(.+)/(.+)", counter)
@@ -512,7 +524,8 @@ STANDARD = {"name", "run_name", "run_type", "repetitions", "repetition_index",
 def micro(result):
     """The counters of every benchmark of a program; times in nanoseconds."""
     counters = distinct(key for run in result["benchmarks"] for key in run
-                        if key not in STANDARD)
+                        if key not in STANDARD
+                        and not key.endswith("_quartiles"))
     values = {counter: medians(result, "(.+)", counter) for counter in counters}
     names = distinct(name for column in values.values() for name in column)
     if not any("/" in name for (name,) in names):
@@ -534,6 +547,26 @@ def micro(result):
                             lambda part: part[2],
                             lambda part: scale * values[counter][
                                 "".join(part),])
+
+
+def instructions(result):
+    """Counts by the kind of a benchmark, its filter, and its size."""
+    yield ("Instructions of each lookup, key, get or entry, counted by "
+           "callgrind, which has AVX2 and no AVX-512.")
+    counts = result["instructions"]
+    parts = {run["name"]: run["name"].split("/") for run in counts}
+    size = {name: part[-1] if len(part) > 2 else "each"
+            for name, part in parts.items()}
+    for kind in distinct("/".join(part[:-2] or part[:1])
+                         for part in parts.values()):
+        chosen = [run for run in counts if "/".join(
+            parts[run["name"]][:-2] or parts[run["name"]][:1]) == kind]
+        yield pivot(chosen, f"{kind}, by",
+                    lambda run: f"`{parts[run['name']][-2]}`"
+                    if len(parts[run["name"]]) > 2
+                    else f"`{parts[run['name']][-1]}`",
+                    lambda run: size[run["name"]],
+                    lambda run: run["instructions"], "{:.0f}".format)
 
 
 def point_get(result):
@@ -683,6 +716,20 @@ def machine_line(result):
     return (f"`{machine['command']}` (commit {machine['commit']}; {place})")
 
 
+def medians_of_runs(runs):
+    """Of repetitions the medians alone, which get the quartiles of counters."""
+    kept = {run["run_name"]: run for run in runs
+            if run.get("aggregate_name", "median") == "median"}
+    for i, quartile in enumerate(("lower_quartile", "upper_quartile")):
+        for run in runs:
+            if run.get("aggregate_name") != quartile:
+                continue
+            for key in run.keys() - STANDARD:
+                kept[run["run_name"]].setdefault(
+                    key + "_quartiles", [None, None])[i] = run[key]
+    return list(kept.values())
+
+
 def add(name, path):
     """Copies a result without the names of the host and its paths. Of Google
     Benchmark's repetitions it keeps the medians."""
@@ -696,9 +743,8 @@ def add(name, path):
             context.pop(key, None)
         if library.name:
             context["native_rocksdb"] = not library.is_relative_to("/lib")
-        result["benchmarks"] = [
-            run for run in result["benchmarks"]
-            if run.get("aggregate_name", "median") == "median"]
+        if "benchmarks" in result:
+            result["benchmarks"] = medians_of_runs(result["benchmarks"])
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / f"{name}.json").write_text(
         json.dumps(result, separators=(",", ":")) + "\n", encoding="utf-8")

@@ -7,7 +7,8 @@
 //   filter_bench --keys 10k,1M --benchmark_filter=absent/strings
 //
 // Names: lookup/KIND/FORM/FILTER/KEYS, build/FORM/FILTER/KEYS,
-// rate/FILTER/KEYS and block_cache/absent/FILTER/COUNTxKEYS. Filters and keys
+// block/FILTER/KEYS (a filter block of sorted strings), rate/FILTER/KEYS and
+// block_cache/absent/FILTER/COUNTxKEYS. Filters and keys
 // are made when first needed; every present key is then looked up, and an
 // answer "no" makes the program exit with 1. LD_LIBRARY_PATH chooses the
 // librocksdb, whose path is printed and stored in the JSON file.
@@ -38,6 +39,9 @@
 #include "rocksdb_plugin/release.h"
 #include "rowbloom/filter.h"
 #include "rowbloom/filter_blob.h"
+#include "rowbloom/filter_block_writer.h"
+#include "rowbloom/io.h"
+#include "rowbloom/rocksdb.h"
 
 namespace rowbloom::bench {
 namespace {
@@ -92,7 +96,7 @@ class Keys {
 // Has one of RocksDB's policies, one of rowbloom's or a peer.
 struct Contender {
   std::string name;
-  std::unique_ptr<const rocksdb::FilterPolicy> rocksdb;
+  std::shared_ptr<const rocksdb::FilterPolicy> rocksdb;
   std::optional<FilterSpec> rowbloom;
   BuildPeer* peer = nullptr;
   Kernel kernel = Kernel::kBest;  // Rowbloom's.
@@ -307,12 +311,16 @@ class Size {
 };
 
 template <Form kForm>
-void TimeLookups(benchmark::State& state, const Contender& contender,
-                 uint64_t key_count, Order order, bool present) {
+void TimeLookups(benchmark::State& state, const std::string& name,
+                 const Contender& contender, uint64_t key_count, Order order,
+                 bool present) {
   Size<kForm>& size = Size<kForm>::Of(key_count);
   const Filter& filter = size.FiltersOf(contender)[0];
   const Keys<kForm>& keys = size.pool(present);
   filter.Ask(Order::kBatch, keys, 0, kPool);  // Loads the caches.
+  CountInstructions(name, kLookups, [&] {
+    benchmark::DoNotOptimize(filter.Ask(order, keys, 0, kLookups));
+  });
   uint64_t maybes = 0;
   uint64_t lookups = 0;
   for (auto _ : state) {
@@ -325,12 +333,15 @@ void TimeLookups(benchmark::State& state, const Contender& contender,
 
 // From a new builder to its result, the disposal of which is not timed.
 template <Form kForm>
-void TimeBuilds(benchmark::State& state, const Contender& contender,
-                uint64_t key_count) {
+void TimeBuilds(benchmark::State& state, const std::string& name,
+                const Contender& contender, uint64_t key_count) {
   Size<kForm>& size = Size<kForm>::Of(key_count);
   std::vector<Built> built(
       std::clamp<uint64_t>(kKeysOfABuild / key_count, 1, size.filter_count()));
   uint64_t next = 0;
+  CountInstructions(name, key_count, [&] {
+    built[0] = Build(contender, size.present(), 0, key_count);
+  });
   for (auto _ : state) {
     for (Built& result : built) {
       result = Build(contender, size.present(),
@@ -341,6 +352,30 @@ void TimeBuilds(benchmark::State& state, const Contender& contender,
     state.ResumeTiming();
   }
   state.counters["time_per_key"] = TimeOfEach(key_count * built.size());
+}
+
+// An engine's flush: rows in order, to a filter block in memory.
+void TimeBlocks(benchmark::State& state, const std::string& name,
+                const FilterSpec& spec, uint64_t key_count) {
+  const Keys<Form::kString> keys(0, key_count);
+  std::vector<std::string_view> rows;
+  for (uint64_t i = 0; i < key_count; ++i) {
+    const Slice key = keys.slice(i);
+    rows.emplace_back(key.data(), key.size());
+  }
+  std::sort(rows.begin(), rows.end());
+  FilterOptions options;
+  options.filter_spec = spec;
+  const auto write = [&] {
+    std::string block;
+    const std::unique_ptr<ByteSink> sink = NewStringSink(&block);
+    FilterBlockWriter writer(options, sink.get());
+    for (const std::string_view row : rows) writer.Add(row, "");
+    if (OrThrow(writer.Finish()).key_count != key_count) CountWrongAnswers(1);
+  };
+  CountInstructions(name, key_count, write);
+  for (auto _ : state) write();
+  state.counters["time_per_key"] = TimeOfEach(key_count);
 }
 
 // Counts, in equal shares over all filters of the size. All contenders are
@@ -505,7 +540,10 @@ Contender ParseContender(const std::string& text) {
   const Kernel kernel = at == std::string::npos
                             ? Kernel::kBest
                             : ParseKernel(text.substr(at + 1));
-  const std::string name = text.substr(0, at);
+  // The same filters through RocksDB's interface.
+  constexpr std::string_view kPlugin = "plugin_";
+  const bool is_plugin = text.rfind(kPlugin, 0) == 0;
+  const std::string name = text.substr(is_plugin ? kPlugin.size() : 0, at);
   const size_t end = std::min(name.rfind('_'), name.size());
   std::string policy = name.substr(0, end);
   const std::string number = name.substr(std::min(end + 1, name.size()));
@@ -523,7 +561,14 @@ Contender ParseContender(const std::string& text) {
     throw UsageError("--filters: " + text + ": " +
                      std::string(parsed.status().message()));
   }
-  return {text, nullptr, *std::move(parsed), nullptr, kernel};
+  if (!is_plugin) {
+    return {text, nullptr, *std::move(parsed), nullptr, kernel};
+  }
+  RocksDbOptions plugin;
+  plugin.filter_spec = *std::move(parsed);
+  Contender contender{text, nullptr, {}};
+  contender.rocksdb = NewRocksDbFilterPolicy(plugin);
+  return contender;
 }
 
 Shape ParseShape(const std::string& text) {
@@ -537,11 +582,21 @@ Shape ParseShape(const std::string& text) {
   return shape;
 }
 
+// Summarizes the repetitions of a benchmark.
+template <size_t kPercent>
+double Percentile(const std::vector<double>& values) {
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[(kPercent * (sorted.size() - 1) + 50) / 100];
+}
+
 // Processor time of all threads, so that a builder gains nothing by hiding in
 // others.
 template <typename Run>
 benchmark::internal::Benchmark* Add(const std::string& name, const Run& run) {
   return benchmark::RegisterBenchmark(name.c_str(), run)
+      ->ComputeStatistics("lower_quartile", Percentile<25>)
+      ->ComputeStatistics("upper_quartile", Percentile<75>)
       ->MeasureProcessCPUTime();
 }
 
@@ -549,17 +604,18 @@ template <Form kForm>
 void AddTimes(const std::string& form, const Contender& c, uint64_t keys) {
   const std::string end = form + "/" + c.name + "/" + std::to_string(keys);
   const auto lookup = [&](const char* kind, Order order, bool present) {
-    Add(std::string("lookup/") + kind + "/" + end,
-        [&c, keys, order, present](benchmark::State& state) {
-          TimeLookups<kForm>(state, c, keys, order, present);
-        });
+    const std::string name = std::string("lookup/") + kind + "/" + end;
+    Add(name, [name, &c, keys, order, present](benchmark::State& state) {
+      TimeLookups<kForm>(state, name, c, keys, order, present);
+    });
   };
   lookup("absent", Order::kIndependent, false);
   lookup("present", Order::kIndependent, true);
   lookup("dependent", Order::kDependent, false);
   if (c.peer == nullptr) lookup("batch", Order::kBatch, false);
-  const auto build = Add("build/" + end, [&c, keys](benchmark::State& state) {
-    TimeBuilds<kForm>(state, c, keys);
+  const std::string name = "build/" + end;
+  const auto build = Add(name, [name, &c, keys](benchmark::State& state) {
+    TimeBuilds<kForm>(state, name, c, keys);
   });
   if (keys >= 10000000) build->Iterations(1)->Repetitions(3);
 }
@@ -577,6 +633,11 @@ void AddBenchmarks(const Options& options,
           ->Repetitions(1);
       AddTimes<Form::kDigest>("digests", c, keys);
       AddTimes<Form::kString>("strings", c, keys);
+      if (!c.rowbloom) continue;
+      const std::string name = "block/" + c.name + "/" + std::to_string(keys);
+      Add(name, [name, &c, keys](benchmark::State& state) {
+        TimeBlocks(state, name, *c.rowbloom, keys);
+      });
     }
   }
   for (const std::string& text : options.block_cache) {
@@ -620,7 +681,8 @@ int Main(int argc, char** argv) {
   app.add_option("--filters", options.filters,
                  "FAMILY_BITS or FAMILY_RATE%; families of rowbloom, and "
                  "rocksdb_bloom and rocksdb_ribbon by bits. @KERNEL behind one "
-                 "of rowbloom's uses that kernel")
+                 "of rowbloom's uses that kernel; plugin_ before one asks it "
+                 "through RocksDB's interface")
       ->delimiter(',');
   app.add_option("--peers", options.peers,
                  "Filters of other authors, as NAME=FILE of shared libraries "

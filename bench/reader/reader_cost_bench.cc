@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Times a lookup of an absent row in a random one of four files, of a bare
-// filter and through a reader that has everything in its cache.
+// filter and through a reader that has everything in its cache, or nothing.
 //
 //   reader_cost_bench --filter_bytes 262144 --benchmark_filter=reader
 //
 // Names: WAY/POLICY/BYTES, with BYTES of all filters; dependent_WAY/..., where
-// lookups cannot overlap; threads/WAY/... with one thread and two.
+// lookups cannot overlap; threads/WAY/... with one thread and two. Lookups
+// not_in_memory find no filter and do not read it; rows outside lie behind the
+// last key of the file.
 // point_get/POLICY/FILESxBYTES asks one row of all files, with filters of BYTES
 // each, in a loop and by a batch, in paired rounds. All ways must answer alike,
 // or the exit code is 1.
@@ -49,7 +51,9 @@ struct FreeAligned {
 // The filter block of a file, in three forms.
 class File {
  public:
-  File(const std::string& block, FilterCache* cache, FilterStats* stats)
+  // `empty_cache` has no room.
+  File(const std::string& block, FilterCache* cache, FilterCache* empty_cache,
+       FilterStats* stats)
       : block_(block) {
     source_ = NewMemorySource(block_);
     FilterReaderOptions reader_options;
@@ -62,11 +66,16 @@ class File {
     reader = open();
     reader_options.stats = stats;
     counted_reader = open();
+    reader_options.stats = nullptr;
+    reader_options.cache = empty_cache;
+    reader_options.prefetch = false;
+    cold_reader = open();
     for (const FilterChunkInfo& chunk : reader->Chunks()) AddView(chunk);
   }
 
   std::unique_ptr<FilterReader> reader;
   std::unique_ptr<FilterReader> counted_reader;
+  std::unique_ptr<FilterReader> cold_reader;
   std::vector<FilterView> views;  // One for each chunk.
 
  private:
@@ -92,7 +101,10 @@ class File {
 
 struct Question {
   std::array<char, 8> row{};
-  FilterKey key = FilterKey::Row("");  // Views `row`.
+  // Behind the last row of each file.
+  std::array<char, 16> outside_row{};
+  FilterKey outside = FilterKey::Row("");  // Views `outside_row`.
+  FilterKey key = FilterKey::Row("");      // Views `row`.
   const File* file = nullptr;
   size_t chunk = 0;
 };
@@ -111,8 +123,8 @@ class Files {
     shape.level_keys.assign(kFiles, keys);
     tree_ = std::make_unique<Tree>(shape);
     for (size_t i = 0; i < kFiles; ++i) {
-      files_.push_back(
-          std::make_unique<File>(tree_->block(i), cache_.get(), &stats_));
+      files_.push_back(std::make_unique<File>(tree_->block(i), cache_.get(),
+                                              empty_cache_.get(), &stats_));
     }
     Random random(kSeed);
     for (size_t i = 0; i < kLookups; ++i) {
@@ -127,6 +139,9 @@ class Files {
         chunk = q.file->reader->ChunkOf(q.key);
       }
       q.chunk = static_cast<size_t>(chunk);
+      q.outside_row.fill('\xff');
+      std::copy(q.row.begin(), q.row.end(), q.outside_row.begin() + 8);
+      q.outside = FilterKey::Row({q.outside_row.data(), q.outside_row.size()});
       keys_.push_back(q.key);
     }
     maybes_ = Ask(View);
@@ -145,6 +160,13 @@ class Files {
   }
   static bool ReaderWithStats(const Question& q) {
     return q.file->counted_reader->MayContain(q.key);
+  }
+
+  static bool NotInMemory(const Question& q) {
+    return q.file->cold_reader->MayContain(q.key);
+  }
+  static bool Outside(const Question& q) {
+    return q.file->reader->MayContain(q.outside);
   }
 
   // These return the number of answers "maybe".
@@ -181,8 +203,16 @@ class Files {
   uint64_t maybes() const { return maybes_; }
 
  private:
+  static ShardedLruCacheOptions EmptyCacheOptions() {
+    ShardedLruCacheOptions options;
+    options.capacity_bytes = 0;
+    return options;
+  }
+
   FilterStats stats_;
   std::unique_ptr<FilterCache> cache_;
+  const std::unique_ptr<FilterCache> empty_cache_ =
+      NewShardedLruCache(EmptyCacheOptions());
   std::unique_ptr<const Tree> tree_;
   std::vector<std::unique_ptr<File>> files_;
   std::vector<Question> questions_ = std::vector<Question>(kLookups);
@@ -209,11 +239,13 @@ struct Set {
 template <typename Ask, typename Expected>
 benchmark::internal::Benchmark* Add(const std::string& way, Set* set,
                                     const Ask& ask, const Expected& expected) {
+  const std::string name = way + "/" + set->name;
   return benchmark::RegisterBenchmark(
-      (way + "/" + set->name).c_str(),
-      [set, ask, expected](benchmark::State& state) {
+      name.c_str(), [name, set, ask, expected](benchmark::State& state) {
         const Files& files = set->Get();
         if (ask(files) != expected(files)) CountWrongAnswers(1);
+        CountInstructions(name, kLookups,
+                          [&] { benchmark::DoNotOptimize(ask(files)); });
         for (auto _ : state) benchmark::DoNotOptimize(ask(files));
         state.counters["time_per_lookup"] = TimeOfEach(kLookups);
       });
@@ -385,6 +417,13 @@ int Main(int argc, char** argv) {
             "batch_of_32", set,
             [](const Files& files) { return files.AskBatches(); },
             [](const Files& files) { return files.maybes(); });
+        const auto ask = [](auto way) {
+          return [way](const Files& files) { return files.Ask(way); };
+        };
+        Add("not_in_memory", set, ask(Files::NotInMemory),
+            [](const Files&) { return uint64_t{kLookups}; });
+        Add("outside", set, ask(Files::Outside),
+            [](const Files&) { return uint64_t{0}; });
       }
       for (const uint64_t bytes : file_bytes) {
         for (const uint64_t files : file_counts) {

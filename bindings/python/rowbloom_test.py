@@ -310,7 +310,8 @@ class Rowbloom(unittest.TestCase):
             self.assertEqual(group._sources, {})
 
     def test_reads_of_a_group_that_was_interrupted_have_no_memory_of_c(self):
-        group, submitted, may_read = rowbloom.ReadGroup(1), [], threading.Event()
+        group, submitted = rowbloom.ReadGroup(1), []
+        may_read = threading.Event()
         submit = group._pool.submit
 
         def interrupted(*arguments):  # As one that a signal ends.
