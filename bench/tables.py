@@ -468,12 +468,13 @@ def medians(result, pattern, counter):
 
 
 def with_quartiles_of(result, pattern, counter):
-    """Like medians(), with the quartiles: [median, lower, upper]."""
-    values = [medians({"benchmarks": [
-        {**run, counter: run.get(counter + "_quartiles", [run.get(counter)] * 2)
-         [i]} for run in result["benchmarks"] if counter in run]},
-                      pattern, counter) for i in (0, 1)]
-    return {key: [median, values[0][key], values[1][key]]
+    """Like medians(), but [median, lower quartile, upper quartile]; of a
+    benchmark that was not repeated [median]."""
+    quartiles = [medians({"benchmarks": [
+        {**run, counter: run[counter + "_quartiles"][i]}
+        for run in result["benchmarks"] if counter + "_quartiles" in run]},
+                         pattern, counter) for i in (0, 1)]
+    return {key: [median, *(of[key] for of in quartiles if key in of)]
             for key, median in medians(result, pattern, counter).items()}
 
 
@@ -505,7 +506,8 @@ def filter_bench(result):
                     lambda key: key[1],
                     lambda key: [time / cells[base, key[1]][0]
                                  for time in cells[key]],
-                    lambda cell: "{:.2f} ({:.2f}, {:.2f})".format(*cell))
+                    lambda cell: ("{:.2f} ({:.2f}, {:.2f})" if len(cell) > 1
+                                  else "{:.2f}").format(*cell))
     for title, counter in (("Bits per key", "bits_per_key"),
                            ("False positive rate", "fpr")):
         cells = medians(result, "rate/(.+)/(.+)", counter)
@@ -696,6 +698,10 @@ SECTIONS = {
     "pages": ("Huge pages", pages),
     "memory_readers": ("Memory of open readers", memory_readers),
     "reader_cost_bench": ("Cost of a lookup through a reader", micro),
+    "instructions_filter": ("Instructions of filters", instructions),
+    "instructions_reader": ("Instructions of a lookup through a reader",
+                            instructions),
+    "instructions_auto": ("Instructions of `auto`", instructions),
     "point_get": ("A point get in a loop and by a batch", point_get),
     "epoch_bench": ("Epochs", micro),
     "rows_bench": ("RocksDbRows", micro),
