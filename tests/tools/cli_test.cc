@@ -54,6 +54,13 @@ class CliTest : public ToolTest {
     bytes.at(offset) ^= 0x10;
     WriteFile(InputPath(name), bytes);
   }
+  // Runs the line in a shell that redirects streams: ">&-" closes one.
+  static ToolResult RunInShell(const std::string& line,
+                               const std::string& streams) {
+    return RunProgram(
+        "/bin/sh", inputs(),
+        {"-c", std::string(ROWBLOOM_TOOL) + " " + line + " " + streams});
+  }
   // Returns the files of a directory by name.
   static std::map<std::string, std::string> Listing(const std::string& name) {
     std::map<std::string, std::string> files;
@@ -294,6 +301,14 @@ TEST_F(CliTest, DamageOutweighsFilesThatCannotBeRead) {
 TEST_F(CliTest, OutputThatCannotBeWrittenIsAnError) {
   EXPECT_THAT(RunTool(inputs(), {"inspect", "row.filter"}, "/dev/full"),
               Exits(2, _, HasSubstr("standard output")));
+}
+
+TEST_F(CliTest, ClosedStreamsAreErrorsOfTheTool) {
+  for (const std::string streams : {">&-", "0<&- >&-"}) {
+    EXPECT_THAT(RunInShell("inspect row.filter", streams),
+                Exits(2, IsEmpty(), HasSubstr("standard output")))
+        << streams;
+  }
 }
 
 // --- Pages -----------------------------------------------------------------
@@ -850,6 +865,20 @@ TEST_F(CliTest, RefreshGivesADatabaseTheFiltersOfItsPolicy) {
   // It says how large the application's cache is.
   EXPECT_EQ(Listing("refreshed").at(InputPath("refreshed/LOG")),
             before.at(InputPath("refreshed/LOG")));
+}
+
+// The database is open while the tool prints.
+TEST_F(CliTest, NoFileOfADatabaseTakesTheNumberOfAClosedStream) {
+  for (const std::string streams : {"0<&- >&-", "0<&- >&- 2>&-"}) {
+    std::filesystem::remove_all(InputPath("closed"));
+    std::filesystem::copy(InputPath("mixed"), InputPath("closed"));
+    EXPECT_THAT(RunInShell("refresh closed", streams), Exits(2, IsEmpty()))
+        << streams;
+    for (const auto& [path, bytes] : Listing("closed")) {
+      EXPECT_THAT(bytes, Not(HasSubstr("planned_wasted_reads"))) << path;
+    }
+    EXPECT_THAT(Run("verify closed"), Exits(0)) << streams;
+  }
 }
 
 TEST_F(CliTest, RefreshFollowsANewPolicy) {

@@ -15,7 +15,8 @@
 namespace rowbloom::tools::platform {
 
 // Standard input and output keep the bytes of line ends, and a console shows
-// UTF-8 from now on.
+// UTF-8 from now on. No file that is opened later takes the number of a stream
+// that the tool's caller has closed.
 void PrepareStreams();
 
 // Returns true if standard error is a terminal that erases a line by "\x1b[K".

@@ -23,7 +23,17 @@ void CallAndEnd(int number) {
 
 }  // namespace
 
-void PrepareStreams() {}
+// The next file that is opened takes the lowest free number, and that of a
+// closed stream would have what the stream is to print written into it. As with
+// a closed stream, each use of the stream is an error.
+void PrepareStreams() {
+  for (const int stream : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (fcntl(stream, F_GETFD) >= 0) continue;
+    const int mode = stream == STDIN_FILENO ? O_WRONLY : O_RDONLY;
+    const int file = open("/dev/null", mode);  // Takes the stream's number.
+    static_cast<void>(file);
+  }
+}
 
 bool ErrorsAreOnTerminal() { return isatty(STDERR_FILENO) == 1; }
 
