@@ -311,6 +311,16 @@ TEST_F(CliTest, ClosedStreamsAreErrorsOfTheTool) {
   }
 }
 
+TEST_F(CliTest, RowsOfAnInputThatCannotBeReadAreAnError) {
+  for (const std::string input : {"0<&-", "< ."}) {
+    EXPECT_THAT(RunInShell("lookup row.filter --rows -", input),
+                Exits(2, IsEmpty(), HasSubstr("--rows: -: cannot be read")))
+        << input;
+  }
+  EXPECT_THAT(RunInShell("lookup row.filter --rows -", "< notes.txt"),
+              Exits(0, HasSubstr("no\n")));
+}
+
 // --- Pages -----------------------------------------------------------------
 
 // Returns the document that the page carries.

@@ -3,6 +3,7 @@
 // rowbloom lookup: prints the filters' answers for a row or one of its columns,
 // or for those that the lines of a file name.
 
+#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -101,7 +102,10 @@ std::vector<LookupQuestion> ReadQuestions(const LookupArguments& arguments) {
                                          ? std::optional<std::string>()
                                          : line.substr(tab + 1)));
   }
-  if (lines.bad()) fail("cannot be read to its end");
+  // Standard input says that of a failed read to C alone.
+  if (lines.bad() || (&lines == &std::cin && std::ferror(stdin) != 0)) {
+    fail("cannot be read to its end");
+  }
   return questions;
 }
 
