@@ -15,10 +15,12 @@
 #include "CLI/CLI.hpp"
 #include "absl/strings/str_cat.h"
 #include "absl/strings/str_join.h"
+#include "absl/strings/str_split.h"
 #include "rowbloom/version.h"
 #include "tools/formats/paths.h"
 #include "tools/platform/platform.h"
 #include "tools/text/arguments.h"
+#include "tools/text/output.h"
 #include "tools/verbs/report.h"
 #include "tools/verbs/verbs.h"
 
@@ -48,7 +50,12 @@ int Run(int argc, char** argv) {
   tools::AddRefresh(&app, &exit_code);
   tools::AddRebuild(&app, &exit_code);
   app.failure_message([](const CLI::App* parsed, const CLI::Error& error) {
-    return tools::WithoutPasswords(CLI::FailureMessage::simple(parsed, error));
+    // Arguments are quoted in it; its lines are CLI11's.
+    std::vector<std::string> lines = absl::StrSplit(
+        tools::WithoutPasswords(CLI::FailureMessage::simple(parsed, error)),
+        '\n');
+    for (std::string& line : lines) line = tools::EscapeControls(line);
+    return absl::StrJoin(lines, "\n");
   });
   // A variable of the shell that is not set is no value.
   for (CLI::App* verb : app.get_subcommands(nullptr)) {

@@ -263,6 +263,22 @@ TEST_F(CliTest, APasswordOfAUrlIsNotPrinted) {
               Not(HasSubstr("secret")));
 }
 
+TEST_F(CliTest, ErrorsOfUsageShowControlCharactersEscaped) {
+  const std::string control = "\x1b[31m\x07";
+  const std::vector<std::vector<std::string>> lines = {
+      {control},
+      {"verify", "row.filter", "--" + control},
+      {"verify", "row.filter", "--db_path", control},
+      {"plan", "--keys", "1", "--tree", control},
+      {"plan", "--keys", "1", "--bits_per_key", control}};
+  for (const std::vector<std::string>& line : lines) {
+    EXPECT_THAT(RunArguments(line),
+                Exits(2, IsEmpty(),
+                      AllOf(HasSubstr("\\x1b[31m\\x07"), Not(HasSubstr("\x1b")),
+                            Not(HasSubstr("\x07")))));
+  }
+}
+
 TEST_F(CliTest, VersionIsPrintedAndAVerbIsRequired) {
   EXPECT_THAT(Run(""),
               Exits(2, IsEmpty(), HasSubstr("A subcommand is required")));
