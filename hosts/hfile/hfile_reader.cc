@@ -197,6 +197,9 @@ absl::StatusOr<HFileReader::Impl::Section> HFileReader::Impl::ReadSection()
         section.meta_index = std::move(index);
         section.states_previous = header->previous_offset != -1;
       }
+    } else if (!hfile::IsKnownMagic(header->magic)) {
+      // Either a later version's, or one of the above whose magic is damaged.
+      section.error.Update(hfile::VerifyBlock(format_, *header, block_bytes));
     }
   }
   if (section.file_info.has_value()) return section;
@@ -391,8 +394,27 @@ void HFileReader::Impl::MakeFilter(
   info.is_usable = true;
 }
 
+// The chain of chunks then lacks its own: one of them that was written to the
+// place of one of `filter` would not be seen.
+void HFileReader::Impl::RefuseBesideHidden(const Filter& other,
+                                           Filter* filter) const {
+  HFileBloomInfo& info = filter->info;
+  if (!info.is_usable || !absl::IsDataLoss(other.info.error) ||
+      !other.info.chunks.empty()) {
+    return;
+  }
+  info.is_usable = false;
+  filter->bloom.reset();
+  Refuse(filter->meta_offset,
+         absl::DataLossError("the chunks of the file's other filter are not "
+                             "known, as its meta is damaged"),
+         &info);
+}
+
 // The chunks of both filters are one chain.
 void HFileReader::Impl::TakeChunkOrder() {
+  RefuseBesideHidden(general_, &delete_family_);
+  RefuseBesideHidden(delete_family_, &general_);
   std::vector<uint64_t> offsets;
   for (const Filter* filter : {&general_, &delete_family_}) {
     for (const HFileBloomChunkInfo& chunk : filter->info.chunks) {

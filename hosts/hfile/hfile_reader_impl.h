@@ -80,8 +80,8 @@ class HFileReader::Impl {
     bool has_no_data = false;  // The first of them is empty.
     absl::StatusOr<std::string> meta_index;
     // The header of the meta index has the offset of the data index: HBase's
-    // writers state it.
-    bool states_previous = false;
+    // writers state it. True as well if damage hides that header.
+    bool states_previous = true;
     std::optional<std::string> file_info;
     std::optional<BloomMetaBlock> general_meta;
     std::optional<BloomMetaBlock> delete_family_meta;
@@ -102,6 +102,8 @@ class HFileReader::Impl {
                   const internal::cache::CachedChunksOptions& cached,
                   uint64_t file_digest, Filter* filter) const;
   void TakeChunkOrder();
+  // Refuses a filter if damage hides the chunks of the other one.
+  void RefuseBesideHidden(const Filter& other, Filter* filter) const;
   void Refuse(uint64_t offset, const absl::Status& status,
               HFileBloomInfo* info) const;
   // Refuses a filter that may be in the part that could not be read.

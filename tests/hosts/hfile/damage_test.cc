@@ -204,5 +204,53 @@ TEST(Misplaced, ChunksThatAreSwappedOrCopiedAreSeenAndLoseNoRow) {
   EXPECT_GT(pairs, 100);
 }
 
+// With the index of a filter, or the header that says whether headers state the
+// block before, the order of the chunks is lost.
+TEST(Misplaced, ChunksAreSeenAlsoIfWhatTellsTheirOrderIsDamaged) {
+  const DamageCase golden = Golden("row_snappy_prefix", "hbase_2.6/");
+  HFileWriterOptions options;
+  options.bloom_type = BloomType::kRowPrefixFixedLength;
+  options.prefix_length_bytes = 2;
+  options.chunk_size_bytes = 8;
+  options.max_fold = 0;
+  options.block_size_bytes = 128;
+  std::vector<std::string> rows;
+  for (int i = 10; i < 40; ++i) rows.push_back(std::to_string(i) + " more");
+  std::vector<HFileCell> cells;
+  for (const std::string& row : rows) {
+    cells.push_back(testing::FamilyDelete(row));
+  }
+  for (const DamageCase& c :
+       {golden, DamageCase{"both", testing::WriteHFile(options, cells)}}) {
+    SCOPED_TRACE(c.name);
+    const Contents contents = ContentsOf(c.bytes);
+    const auto chunks = ChunksOf(c.bytes);
+    ASSERT_GT(chunks.size(), 1);
+    std::vector<HFileBlockInfo> blocks;
+    ASSERT_EQ(OpenHFile(c.bytes)->ListBlocks(&blocks), absl::OkStatus());
+    for (const HFileBlockInfo& block : blocks) {
+      if (block.type != "IDXROOT2" && block.type != "BLMFMET2" &&
+          block.type != "DFBLMET2") {
+        continue;
+      }
+      for (const size_t at : {0, 40}) {  // The magic, and the payload.
+        if (at >= block.size_bytes) continue;
+        std::string damaged = c.bytes;
+        damaged[static_cast<size_t>(block.offset) + at] ^= 1;
+        for (const auto& [from, from_size] : chunks) {
+          for (const auto& [to, to_size] : chunks) {
+            if (from == to || from_size != to_size) continue;
+            std::string copied = damaged;
+            copied.replace(to, to_size, c.bytes, from, from_size);
+            EXPECT_TRUE(IsSeen(copied, contents))
+                << from << " to " << to << ", and byte " << at << " of "
+                << block.type;
+          }
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace rowbloom

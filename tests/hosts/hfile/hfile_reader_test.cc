@@ -320,7 +320,8 @@ TEST(HFileReader, AFilterBehindDamageIsNotSaidToBeMissing) {
     const HFileBloomInfo& info = file->delete_family_filter();
     EXPECT_EQ(info.error.code(), absl::StatusCode::kDataLoss);
     EXPECT_EQ(info.reason, "what is loaded at open cannot be read to its end");
-    EXPECT_EQ(file->general_filter().is_usable, has_deletes);
+    // One of the chunks that are not known may lie in the place of one of its.
+    EXPECT_FALSE(file->general_filter().is_usable);
     if (!has_deletes) {
       EXPECT_EQ(file->general_filter().reason, info.reason);
     }
