@@ -7,6 +7,13 @@
 
 include(CMakePackageConfigHelpers)
 
+# Packagers may give absolute directories. CMake and pkg-config's files append
+# that of the headers to the prefix.
+if(IS_ABSOLUTE "${CMAKE_INSTALL_INCLUDEDIR}")
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_INCLUDEDIR
+             BASE_DIRECTORY "${CMAKE_INSTALL_PREFIX}")
+endif()
+
 set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rowbloom)
 set(package_files
     ${CMAKE_CURRENT_BINARY_DIR}/rowbloom-config.cmake

@@ -339,13 +339,29 @@ run_paths() {
 # The installed files have the RUNPATH that a packager sets.
 run_paths_of_a_packager() {
   local prefix=$work/prefix.packager file
-  cmake -B "$work/shared" -DCMAKE_INSTALL_RPATH=/opt/lib
+  cmake -S "$source" -B "$work/shared" -DCMAKE_INSTALL_RPATH=/opt/lib
   compile "$work/shared" # Links again, with room for the path.
   install_to "$work/shared" "$prefix"
   for file in "$prefix/bin/rowbloom" "$(libraries "$prefix")/librowbloom.so"; do
     [ "$(dynamic RUNPATH "$file")" = /opt/lib ] ||
       fail "$file has the RUNPATH '$(dynamic RUNPATH "$file")'"
   done
+}
+
+# Of a packager who puts headers and libraries into trees of their own.
+absolute_directories() {
+  local prefix=$work/absolute
+  rm -rf "$prefix"
+  mkdir -p "$prefix/out"
+  cmake -S "$source" -B "$work/shared" -DCMAKE_INSTALL_PREFIX="$prefix/out" \
+    -DCMAKE_INSTALL_LIBDIR="$prefix/lib/multiarch" \
+    -DCMAKE_INSTALL_INCLUDEDIR="$prefix/dev/include"
+  compile "$work/shared"
+  cmake --install "$work/shared"
+  by_pkg_config "$prefix" g++ rowbloom consumer.cc -std=c++17
+  LD_LIBRARY_PATH=$(libraries "$prefix") \
+    consumer "$tests/planning" "$prefix.consumer" \
+    -Drowbloom_DIR="$(libraries "$prefix")/cmake/rowbloom"
 }
 
 by_add_subdirectory() {
@@ -386,9 +402,9 @@ consumers "$work/prefix.static" static
 components "$work/prefix.static" static
 way "static: mini_kv" mini_kv
 
-# An earlier run sets CMAKE_INSTALL_RPATH below.
+# An earlier run sets CMAKE_INSTALL_RPATH and directories below.
 way "shared: configure" configure "$work/shared" -DBUILD_SHARED_LIBS=ON \
-  "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" -UCMAKE_INSTALL_RPATH
+  "-DCMAKE_CXX_FLAGS_RELEASE=-O0 -DNDEBUG" "-UCMAKE_INSTALL_*"
 way "shared: build type Release by default" release_by_default
 way "shared: build" compile "$work/shared"
 way "shared: install" install_to "$work/shared" "$work/prefix.shared"
@@ -397,6 +413,7 @@ way "shared: all public headers export" headers_export
 way "shared: SONAME" sonames
 way "shared: RUNPATH" run_paths
 way "shared: RUNPATH of a packager" run_paths_of_a_packager
+way "shared: absolute directories" absolute_directories
 way "shared: tests are refused" tests_are_refused
 consumers "$work/prefix.shared" shared
 components "$work/prefix.shared" shared
