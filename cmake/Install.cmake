@@ -23,7 +23,8 @@ if(TARGET rowbloom_rocksdb)
   list(APPEND package_files
        ${CMAKE_CURRENT_SOURCE_DIR}/cmake/FindLibrocksdb.cmake)
 endif()
-set(pc_names rowbloom rowbloom-planning rowbloom-memfilter rowbloom-c)
+set(pc_names rowbloom rowbloom-planning rowbloom-memfilter rowbloom-c
+             rowbloom-cxx)
 
 # install_libraries(EXPORT TARGET...): their headers and exported targets, too.
 function(install_libraries export)
@@ -62,8 +63,16 @@ set(pc_public "absl_status absl_statusor absl_span")
 set(pc_private "absl_flat_hash_map absl_flat_hash_set absl_strings")
 string(APPEND pc_private " libxxhash")
 set(pc_c_public "")
-set(pc_c_private "rowbloom-memfilter = ${PROJECT_VERSION}")
-set(pc_c_libs "")
+# A C compiler does not link C++'s library by itself. It comes behind Abseil's
+# libraries, as archives need it.
+string(CONCAT pc_c_private "rowbloom-memfilter = ${PROJECT_VERSION}, "
+                           "rowbloom-cxx = ${PROJECT_VERSION}")
+set(pc_cxx_libs "-lm")
+foreach(runtime stdc++ c++)
+  if(runtime IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
+    string(PREPEND pc_cxx_libs "-l${runtime} ")
+  endif()
+endforeach()
 set(pc_hfile_public "rowbloom = ${PROJECT_VERSION}")
 set(pc_hfile_private "zlib snappy liblz4 libzstd libisal")
 set(pc_redis_public "rowbloom-memfilter = ${PROJECT_VERSION}")
@@ -73,14 +82,8 @@ set(pc_cflags "")
 if(rowbloom_type STREQUAL "STATIC_LIBRARY")
   string(APPEND pc_public " ${pc_private}")
   set(pc_private "")
-  # A C compiler does not link C++'s library by itself.
   set(pc_c_public "${pc_c_private}")
   set(pc_c_private "")
-  foreach(runtime stdc++ c++)
-    if(runtime IN_LIST CMAKE_CXX_IMPLICIT_LINK_LIBRARIES)
-      set(pc_c_libs " -l${runtime}")
-    endif()
-  endforeach()
   string(APPEND pc_hfile_public " ${pc_hfile_private}")
   set(pc_hfile_private "")
   string(APPEND pc_redis_public " ${pc_redis_private}")

@@ -170,6 +170,16 @@ components() {
   done
 }
 
+# static_c_program PREFIX: links no shared library, by a C compiler.
+static_c_program() {
+  # shellcheck disable=SC2046 # One word for each flag.
+  cc -std=c11 -static -o "$1.static_c_program" \
+    "$tests/../hosts/c/program/c_program.c" \
+    $(PKG_CONFIG_PATH=$(libraries "$1")/pkgconfig \
+      pkg-config --static --cflags --libs rowbloom-c)
+  "$1.static_c_program"
+}
+
 # A prefix such as RocksDB's Makefile installs, with one kind of library and
 # without a CMake package, is preferred to the system's RocksDB.
 rocksdb_by_make() {
@@ -400,6 +410,8 @@ fi
 way "static: install" install_to "$static_build" "$work/prefix.static"
 consumers "$work/prefix.static" static
 components "$work/prefix.static" static
+way "static: a C program without shared libraries" static_c_program \
+  "$work/prefix.static"
 way "static: mini_kv" mini_kv
 
 # An earlier run sets CMAKE_INSTALL_RPATH and directories below.
