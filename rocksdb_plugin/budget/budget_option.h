@@ -57,6 +57,10 @@ void AddBudgetOptions(const char* policy, OptionTypeTable* table) {
          return ParseBytes(text, &o->budget_bytes);
        },
        [](const Options& o) { return absl::StrCat(o.budget_bytes); }});
+  add("max_bits_per_key",
+      NumberText<Options, &Options::max_bits_per_key, ValidateLimitOfBits>());
+  add("min_bits_per_key",
+      NumberText<Options, &Options::min_bits_per_key, ValidateLimitOfBits>());
   add("missing_share",
       NumberText<Options, &Options::missing_share, ValidateMissingShare>());
 }

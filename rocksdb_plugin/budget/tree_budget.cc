@@ -159,12 +159,17 @@ void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
       gets.filter_asks, gets.filter_reads, gets.data_reads);
 }
 
-// Plans for the gets that `view` has counted, with filters of at most
-// `most_bits` on average. Keeps the plan if it cannot.
+// The limits of the average bits per key.
+struct BitsRange {
+  double least = 0;
+  double most = 0;
+};
+
+// Plans for the gets that `view` has counted. Keeps the plan if it cannot.
 void UpdatePlan(const rdb::FilterBuildingContext& context,
                 const LiveTree::View& view, const FilterCost& cost,
                 double cache_bytes, const FilterBudgetOptions& budget,
-                double most_bits, TreePlan* plan) {
+                const BitsRange& range, TreePlan* plan) {
   const auto keys = static_cast<double>(view.live.key_count);
   const bool had_plan = plan->key_count > 0;
   TotalMemoryOptions total;
@@ -190,11 +195,18 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
       SweepTotalMemory(cost, view.live.runs, total);
   if (!sweep.ok()) return;
-  while (sweep->size() > 1 && sweep->back().filters.bits_per_key > most_bits) {
+  while (sweep->size() > 1 && sweep->back().filters.bits_per_key > range.most) {
     sweep->pop_back();
   }
-  const double bits_before = std::min(
-      most_bits, had_plan ? plan->bits_per_key : 8 * view.filter_bytes / keys);
+  while (sweep->size() > 1 &&
+         sweep->front().filters.bits_per_key < range.least) {
+    sweep->erase(sweep->begin());
+  }
+  const auto within = [&range](double bits_per_key) {
+    return std::clamp(bits_per_key, range.least, range.most);
+  };
+  const double bits_before =
+      within(had_plan ? plan->bits_per_key : 8 * view.filter_bytes / keys);
   const auto plan_of = [&](double bits_per_key) {
     return PlanFilterMemory(cost, view.live.runs, total,
                             FilterMemory::BitsPerKey(bits_per_key));
@@ -206,7 +218,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   for (const double bits_per_key :
        {middle - kStepBits / 2, middle + kStepBits / 2}) {
     const absl::StatusOr<TotalMemoryPlan> beside =
-        plan_of(std::min(bits_per_key, most_bits));
+        plan_of(within(bits_per_key));
     if (beside.ok() && beside->cost.total_us < now.cost.total_us) now = *beside;
   }
   if (had_plan && now.cost.total_us > kClearGain * before->cost.total_us) {
@@ -216,7 +228,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   }
   *plan = {keys,
            cache_bytes,
-           now.filters.bits_per_key,
+           within(now.filters.bits_per_key),
            now.mode,
            budget.missing_share,
            {total.get.range_keys, total.get.zipf_exponent,
@@ -266,6 +278,36 @@ absl::Status ValidateMissingShare(double missing_share) {
   return absl::InvalidArgumentError(
       absl::StrCat("missing_share ", missing_share, " is not within ", kMin,
                    " to 1; for gets that never miss there is hits_only"));
+}
+
+absl::Status ValidateLimitOfBits(double bits_per_key) {
+  if (bits_per_key >= 0 && bits_per_key <= kMaxBudgetBitsPerKey) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("the limit of ", bits_per_key,
+                   " bits per key is not within 0 to ", kMaxBudgetBitsPerKey));
+}
+
+absl::Status ValidateBudgetOptions(const RocksDbBudgetOptions& options) {
+  absl::Status status = ValidateMissingShare(options.missing_share);
+  const double least = options.min_bits_per_key;
+  const double most = options.max_bits_per_key;
+  if (status.ok()) status = ValidateLimitOfBits(least);
+  if (status.ok()) status = ValidateLimitOfBits(most);
+  if (!status.ok()) return status;
+  if (least > most) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "min_bits_per_key ", least, " is above max_bits_per_key ", most));
+  }
+  const RocksDbBudgetOptions defaults;
+  if (!options.auto_bits && (least != defaults.min_bits_per_key ||
+                             most != defaults.max_bits_per_key)) {
+    return absl::InvalidArgumentError(
+        "min_bits_per_key and max_bits_per_key are limits of auto_bits, which "
+        "is false");
+  }
+  return absl::OkStatus();
 }
 
 FilterSetting TreeBudget::SettingFor(const rdb::FilterBuildingContext& context,
@@ -339,7 +381,8 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
       LiveTrees::ShareOf(DatabaseOf(context), context.column_family_name,
                          context.table_options.block_cache.get());
   const double most =
-      MemoryOf(budget->max_bits_per_key, options).BitsPerKeyOf(keys);
+      MemoryOf(options.max_bits_per_key, options).BitsPerKeyOf(keys);
+  const double least = std::min(options.min_bits_per_key, most);
   const bool waits_for_gets = view.has_statistics && !view.gets.has_value();
   std::unique_lock<std::mutex> lock(mutex_);
   if (plans_.find(tree) == plans_.end()) {
@@ -355,7 +398,7 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     const bool has_plan = kept.plan.key_count > 0 && !kept.is_guess;
     if (!has_plan && view.policy_bits > 0) {
       kept.plan.key_count = keys;
-      kept.plan.bits_per_key = view.policy_bits;
+      kept.plan.bits_per_key = std::clamp(view.policy_bits, least, most);
       kept.plan.mode = budget->mode;
       kept.is_guess = view.has_unknown;
     }
@@ -364,7 +407,7 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     kept.is_in_work = true;
     TreePlan plan = kept.plan;
     lock.unlock();
-    UpdatePlan(context, view, cost, cache_bytes, *budget, most, &plan);
+    UpdatePlan(context, view, cost, cache_bytes, *budget, {least, most}, &plan);
     lock.lock();
     // Another tree's plan may have come or gone, not this one's.
     kept = {plan, false};
@@ -372,7 +415,7 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
   if (kept.plan.key_count == 0) return;
   // The tree may have grown since the plan, and its limit in bytes has not.
   budget->memory =
-      FilterMemory::BitsPerKey(std::min(kept.plan.bits_per_key, most));
+      FilterMemory::BitsPerKey(std::clamp(kept.plan.bits_per_key, least, most));
   budget->mode = kept.plan.mode;
 }
 

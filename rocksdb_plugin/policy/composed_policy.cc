@@ -63,7 +63,7 @@ const FilterCost& CostOf(RocksDbFilter filter) {
 
 absl::Status ValidateComposedOptions(const RocksDbComposedOptions& options) {
   absl::Status status = ValidateBits(options.bits_per_key);
-  if (status.ok()) status = ValidateMissingShare(options.missing_share);
+  if (status.ok()) status = ValidateBudgetOptions(options);
   return status;
 }
 

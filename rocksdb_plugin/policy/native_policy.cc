@@ -111,7 +111,7 @@ absl::Status ValidateRocksDbOptions(const RocksDbOptions& options) {
   if (status.ok()) {
     status = ValidateBudgetBitsOrNone(options.budget_bits_per_key);
   }
-  if (status.ok()) status = ValidateMissingShare(options.missing_share);
+  if (status.ok()) status = ValidateBudgetOptions(options);
   return status;
 }
 

@@ -358,7 +358,7 @@ run_paths_of_a_packager() {
   done
 }
 
-# Of a packager who puts headers and libraries into trees of their own.
+# A packager may put headers and libraries into trees of their own.
 absolute_directories() {
   local prefix=$work/absolute
   rm -rf "$prefix"

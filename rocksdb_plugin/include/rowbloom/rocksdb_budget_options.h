@@ -30,6 +30,11 @@ struct RocksDbBudgetOptions {
   // live filters. Needs a listener; without statistics it plans for
   // missing_share.
   bool auto_bits = false;
+  // Limits of the average that auto_bits chooses, 0 to 24: for gets that change
+  // sooner than compactions write new filters. budget_bytes goes before
+  // min_bits_per_key.
+  double min_bits_per_key = 0;
+  double max_bits_per_key = 24;
   // The limit for all filters of a column family, which needs a listener. New
   // SSTs get their bits as if all filters had that average. SSTs that are only
   // moved or ingested keep their filters, so a tree that is only appended to

@@ -160,6 +160,8 @@ TEST(ComposedPolicy, WrongTextSaysWhatIsAllowed) {
       {id + "bits_per_key=25}", "at most 24"},
       {id + "missing_share=0}", "hits_only"},
       {id + "budget_bytes=-1}", "not a number of bytes"},
+      {id + "auto_bits=true;min_bits_per_key=-1}", "not within 0 to 24"},
+      {id + "auto_bits=true;max_bits_per_key=nan}", "not within 0 to 24"},
       {id + "filter=xor}", "allowed: bloom, ribbon"},
       {id + "budget=best}", "allowed: balanced, hits_only, fixed"},
   });
@@ -175,6 +177,10 @@ TEST(ComposedPolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
   options.missing_share = 2;
   EXPECT_EQ(NewRocksDbComposedPolicy(options, &error), nullptr);
   EXPECT_THAT(error.ToString(), HasSubstr("missing_share 2"));
+  options = {};
+  options.max_bits_per_key = 5;
+  EXPECT_EQ(NewRocksDbComposedPolicy(options, &error), nullptr);
+  EXPECT_THAT(error.ToString(), HasSubstr("which is false"));
   EXPECT_NE(NewRocksDbComposedPolicy({}, &error), nullptr);
   EXPECT_TRUE(error.ok());
 }

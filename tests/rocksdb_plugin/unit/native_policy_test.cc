@@ -45,6 +45,16 @@ TEST(NativePolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
       {"missing_share 0", [](RocksDbOptions* o) { o->missing_share = 0; }},
       {"budget_bits_per_key -1",
        [](RocksDbOptions* o) { o->budget_bits_per_key = -1; }},
+      {"limit of 25 bits per key is not within 0 to 24",
+       [](RocksDbOptions* o) { o->max_bits_per_key = 25; }},
+      {"min_bits_per_key 8 is above max_bits_per_key 7",
+       [](RocksDbOptions* o) {
+         o->auto_bits = true;
+         o->min_bits_per_key = 8;
+         o->max_bits_per_key = 7;
+       }},
+      {"limits of auto_bits, which is false",
+       [](RocksDbOptions* o) { o->min_bits_per_key = 8; }},
   };
   Status error;
   for (const Case& c : cases) {

@@ -286,6 +286,22 @@ TEST_F(AutoBitsTest, KeepAPlanUnlessAnotherIsClearlyCheaper) {
   EXPECT_NE(PlanOf({}).bits_per_key, first.bits_per_key);
 }
 
+TEST_F(AutoBitsTest, KeepWithinTheLimitsOfTheOptions) {
+  const double chosen = PlanOf({}).bits_per_key;
+  of_tree_.min_bits_per_key = chosen + 2;
+  EXPECT_EQ(PlanOf({}).bits_per_key, chosen + 2);
+  of_tree_.min_bits_per_key = 0;
+  of_tree_.max_bits_per_key = chosen - 1.1;
+  EXPECT_EQ(PlanOf({}).bits_per_key, chosen - 1.1);
+  of_tree_.max_bits_per_key = 24;
+  EXPECT_EQ(PlanOf({}).bits_per_key, chosen);
+  // A limit in bytes goes before the least bits.
+  of_tree_.min_bits_per_key = chosen + 2;
+  of_tree_.budget_bytes = 100'000;
+  const TreePlan limited = PlanOf({});
+  EXPECT_LE(limited.bits_per_key, 8 * 100'000 / limited.key_count);
+}
+
 TEST_F(AutoBitsTest, KeepAPlanWithinBudgetBytesAsTheTreeGrows) {
   constexpr double kLimitBytes = 1.5e6;
   of_tree_.budget_bytes = static_cast<uint64_t>(kLimitBytes);
