@@ -4,13 +4,21 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <map>
 #include <string>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "absl/strings/escaping.h"
 #include "absl/strings/str_cat.h"
+#include "block/format.h"
 #include "format/case.h"
 #include "golden/cases.h"
+#include "testing/reseal.h"
+#include "util/coding.h"
 
 namespace rowbloom::cases {
 
@@ -127,6 +135,73 @@ void WriteBlockVectors(CaseWriter* out) {
   write("rowprefix", bloom, golden::Cells(30, 7));
 }
 
+// Where the parts of a block's tail lie. The block's sizes are below 128, so
+// that a varint is a byte.
+struct Tail {
+  explicit Tail(std::string_view block) {
+    const size_t footer = block.size() - block::Footer::kSize;
+    const auto load = [&](size_t offset) {
+      return util::LoadFixed<uint64_t>(block.data() + footer + offset);
+    };
+    const size_t index = load(block::Footer::kIndexOffset);
+    constexpr size_t kKindAndSize = 2;  // They precede the first key.
+    descriptor = index + kKindAndSize + block[index + 1];
+    size_t at = index + load(block::Footer::kIndexSize);
+    while (at < footer) {
+      properties[static_cast<uint8_t>(block[at])] = at;
+      at += kKindAndSize + block[at + 1];
+    }
+  }
+
+  size_t descriptor = 0;
+  std::map<uint8_t, size_t> properties;  // By field number.
+};
+
+// Blocks of a later version, and properties that are not there.
+void WritePropertyVectors(CaseWriter* out) {
+  FilterOptions options;
+  options.filter_spec = FilterSpec::BitsPerKey("compact", 8);
+  options.key_codec = *KeyCodec::Parse("fixed:3");
+  const std::vector<Cell> cells = golden::Cells(30, 7);
+  Case made = BlockCase("filter_block_properties", options, cells);
+  Random random(7);
+  made.questions = QuestionsAbout(cells, 40, &random);
+  const Tail tail(made.bytes);
+  const auto vary = [&made](size_t offset, char byte) {
+    std::string bytes = made.bytes;
+    bytes[offset] = byte;
+    testing::Reseal(&bytes);
+    made.variants.push_back(bytes);
+  };
+  const auto value_of = [&tail](uint8_t field) {
+    return tail.properties.at(field) + 2;
+  };
+  // Field 12 is unknown, and there is no key codec.
+  vary(tail.properties.at(11), 12);
+  // The value of field 7 ends with field 8, which is not there by itself.
+  vary(tail.properties.at(7) + 1,
+       static_cast<char>(tail.properties.at(9) - value_of(7)));
+  for (const char bloom_type : {0, 3, 4, 5}) vary(value_of(1), bloom_type);
+  for (const uint8_t field : {2, 3, 4, 5, 6, 10}) {
+    if (tail.properties.count(field) > 0) {
+      vary(value_of(field), static_cast<char>(made.bytes[value_of(field)] ^ 1));
+    }
+  }
+  vary(value_of(11), 'g');  // Another kind of key segment.
+  constexpr size_t kFamily = 1;
+  constexpr size_t kUnitCount = 2;
+  constexpr size_t kParameters = 3;
+  for (const char version : {0, 2}) vary(tail.descriptor, version);
+  for (const char family : {0, 1, 2, 3, 5}) {
+    vary(tail.descriptor + kFamily, family);
+  }
+  vary(tail.descriptor + kUnitCount, 1);
+  for (const char parameter : {0, 1}) {
+    vary(tail.descriptor + kParameters, parameter);
+  }
+  out->Write(made);
+}
+
 void WriteKeyCodecVectors(CaseWriter* out) {
   FilterOptions options;
   options.filter_spec = FilterSpec::BitsPerKey("compact", 12);
@@ -181,6 +256,7 @@ void WriteOtherVectors(CaseWriter* out) {
 
 void WriteVectors(CaseWriter* out) {
   WriteBlockVectors(out);
+  WritePropertyVectors(out);
   WriteKeyCodecVectors(out);
   WriteOtherVectors(out);
 }
