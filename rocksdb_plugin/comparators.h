@@ -19,6 +19,15 @@ inline bool IsBytewise(const rdb::Comparator& comparator) {
          name == "leveldb.BytewiseComparator.u64ts";
 }
 
+// True for RocksDB's own orders of bytes. Other comparators may take keys alone
+// that the application wrote.
+inline bool TakesAnyBytes(const rdb::Comparator& comparator) {
+  const std::string_view name = comparator.Name();
+  return IsBytewise(comparator) ||
+         name == "rocksdb.ReverseBytewiseComparator" ||
+         name == "rocksdb.ReverseBytewiseComparator.u64ts";
+}
+
 // True if equal keys have equal bytes, timestamps aside, which RocksDB strips
 // before it feeds or asks a filter.
 inline bool EqualMeansSameBytes(const rdb::Comparator& comparator) {

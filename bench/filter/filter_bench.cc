@@ -564,10 +564,17 @@ Contender ParseContender(const std::string& text) {
   if (!is_plugin) {
     return {text, nullptr, *std::move(parsed), nullptr, kernel};
   }
+  if (at != std::string::npos) {
+    throw UsageError("--filters: " + text + ": the plugin chooses the kernel");
+  }
   RocksDbOptions plugin;
   plugin.filter_spec = *std::move(parsed);
+  rocksdb::Status error;
   Contender contender{text, nullptr, {}};
-  contender.rocksdb = NewRocksDbFilterPolicy(plugin);
+  contender.rocksdb = NewRocksDbFilterPolicy(plugin, &error);
+  if (!error.ok()) {
+    throw UsageError("--filters: " + text + ": " + error.ToString());
+  }
   return contender;
 }
 

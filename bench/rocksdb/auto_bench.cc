@@ -6,8 +6,10 @@
 //   bench/instructions.py build/release/bench/rocksdb/auto_bench
 //
 // Names: get_absent/POLICY/KEYS, get_present/... and flush/POLICY/KEYS. Gets of
-// a policy and of its `auto` ask the same SSTs.
+// a policy and of its `auto` ask the same SSTs. plan/uniform and plan/zipf_0.9
+// make a plan for a tree of 11 million keys.
 
+#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
@@ -23,6 +25,9 @@
 #include "rocksdb/statistics.h"
 #include "rocksdb/table.h"
 #include "rocksdb_plugin/open_db.h"
+#include "rowbloom/filter_cost.h"
+#include "rowbloom/get_cost.h"
+#include "rowbloom/get_fit.h"
 #include "rowbloom/rocksdb.h"
 #include "rowbloom/rocksdb_budget.h"
 #include "rowbloom/rocksdb_composed.h"
@@ -90,6 +95,10 @@ class Db {
     rocksdb::BlockBasedTableOptions table;
     table.filter_policy = Make(policy);
     table.block_cache = rocksdb::NewLRUCache(1 << 30);
+    // `auto` plans where filters share the cache with data.
+    table.partition_filters = true;
+    table.index_type = rocksdb::BlockBasedTableOptions::kTwoLevelIndexSearch;
+    table.cache_index_and_filter_blocks = true;
     rocksdb::Options options;
     options.env = env;
     options.create_if_missing = true;
@@ -151,7 +160,7 @@ void TimeGets(benchmark::State& state, const std::string& name,
 
 void TimeFlushes(benchmark::State& state, const std::string& name,
                  const Policy& policy, int key_count) {
-  // A call flushes one of them, which has its writes in memory.
+  // Each has the writes of a flush in memory.
   std::vector<std::unique_ptr<rocksdb::Env>> envs;
   std::vector<std::unique_ptr<Db>> dbs;
   const auto prepare = [&] {
@@ -161,23 +170,58 @@ void TimeFlushes(benchmark::State& state, const std::string& name,
     dbs.back()->Flush();  // The listener sees a tree.
     dbs.back()->Put(1);
   };
-  const auto flush = [&] {
-    dbs.back()->Flush();
-    dbs.pop_back();
-  };
   prepare();
   prepare();
   const int entry_count = key_count / kFiles;
-  CountInstructions(name, static_cast<size_t>(entry_count), flush);
+  size_t next = 0;
+  CountInstructions(name, static_cast<size_t>(entry_count),
+                    [&] { dbs[next++]->Flush(); });
   for (auto _ : state) {
     state.PauseTiming();
+    dbs.clear();
+    envs.clear();
     prepare();
     state.ResumeTiming();
-    flush();
+    dbs.back()->Flush();
   }
   dbs.clear();
   state.counters["time_per_entry"] =
       TimeOfEach(static_cast<size_t>(entry_count));
+}
+
+// A plan for counted gets, whose popularity by Zipf's law must be found.
+void TimePlans(benchmark::State& state, const std::string& name,
+               double zipf_exponent) {
+  const std::vector<TreeRun> runs = {{10000}, {100000}, {1000000}, {10000000}};
+  const FilterCost cost = FilterCost::OfRocksDbRibbon();
+  const std::vector<FilterSetting> filters(runs.size(), cost.ForBits(kBits));
+  GetCostOptions gets;
+  gets.cache_bytes = 64 << 20;
+  gets.missing_share = 0.3;
+  GetCostOptions counted = gets;
+  counted.zipf_exponent = zipf_exponent;
+  const GetCost expected = OrThrow(ExpectedGetCost(runs, filters, counted));
+  GetRates rates;
+  rates.missing_share = gets.missing_share;
+  rates.filter_asks = expected.filter.asks;
+  rates.filter_reads = expected.filter.reads;
+  rates.data_asks = expected.data.asks;
+  rates.data_reads = expected.data.reads;
+  const auto plan = [&] {
+    TotalMemoryOptions total;
+    total.get = gets;
+    total.step_bits = 0.5;
+    const absl::Status fitted =
+        FitGets(runs, filters, rates, GetPopularity(), &total.get);
+    if (!fitted.ok()) throw std::runtime_error(fitted.ToString());
+    if (std::abs(total.get.zipf_exponent - zipf_exponent) > 0.1) {
+      CountWrongAnswers(1);
+    }
+    benchmark::DoNotOptimize(OrThrow(PlanTotalMemory(cost, runs, total)));
+  };
+  CountInstructions(name, 1, plan);
+  for (auto _ : state) plan();
+  state.counters["time_per_plan"] = TimeOfEach(1);
 }
 
 int Main(int argc, char** argv) {
@@ -187,6 +231,14 @@ int Main(int argc, char** argv) {
       ->check(CLI::Range(100, 10000000))
       ->capture_default_str();
   return RunMicro("auto_bench", &app, argc, argv, [&] {
+    for (const double zipf_exponent : {0.0, 0.9}) {
+      const std::string name =
+          zipf_exponent > 0 ? "plan/zipf_0.9" : "plan/uniform";
+      benchmark::RegisterBenchmark(
+          name.c_str(), [name, zipf_exponent](benchmark::State& state) {
+            TimePlans(state, name, zipf_exponent);
+          });
+    }
     for (const char* kind : {"get_absent", "get_present", "flush"}) {
       for (const Policy& policy : kPolicies) {
         const std::string name = std::string(kind) + "/" + policy.name + "/" +

@@ -314,6 +314,10 @@ FilterSetting TreeBudget::SettingFor(const rdb::FilterBuildingContext& context,
                                      const FilterCost& cost,
                                      const RocksDbBudgetOptions& options,
                                      double bits_per_key, BudgetMode mode) {
+  if (options.auto_bits) {  // There may be no plan.
+    bits_per_key = std::clamp(bits_per_key, options.min_bits_per_key,
+                              options.max_bits_per_key);
+  }
   FileBudgetOptions of_file;
   of_file.budget.memory = MemoryOf(bits_per_key, options);
   of_file.budget.mode = mode;
@@ -398,7 +402,8 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     const bool has_plan = kept.plan.key_count > 0 && !kept.is_guess;
     if (!has_plan && view.policy_bits > 0) {
       kept.plan.key_count = keys;
-      kept.plan.bits_per_key = std::clamp(view.policy_bits, least, most);
+      kept.plan.bits_per_key = std::clamp(
+          view.policy_bits, options.min_bits_per_key, options.max_bits_per_key);
       kept.plan.mode = budget->mode;
       kept.is_guess = view.has_unknown;
     }

@@ -315,7 +315,7 @@ absl::StatusOr<RefreshPlan> PlanRefresh(rdb::DB* db,
       ReportBudgetOf(options, listed, properties, nullptr);
   if (!report.ok()) return report.status();
   RocksDbVerifyOptions verify;
-  verify.neighbours_per_file = 0;
+  verify.neighbours_per_file = 1;  // And stored keys.
   verify.progress = refresh.reading;
   const absl::StatusOr<RocksDbFilterReport> verified =
       VerifyRocksDbFilters(db, column_family, verify);

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "comparators.h"
 #include "policy/common_size.h"
 #include "policy/filter_entry.h"
 #include "policy/row_prefix_extractor.h"
@@ -99,7 +100,10 @@ Question QuestionOf(const rdb::TableProperties& table,
   } else if (options.prefix_extractor != nullptr &&
              options.prefix_extractor->AsString() == name) {
     question.only_prefixes = options.prefix_extractor;
-  } else {
+  } else if (!rdb::SliceTransform::CreateFromString({}, name,
+                                                    &question.only_prefixes)
+                  .ok() ||
+             question.only_prefixes == nullptr) {
     question.unknown = absl::StrCat("the filter holds prefixes of ", name,
                                     " alone, which is not configured");
   }
@@ -196,10 +200,11 @@ class Filters {
   size_t current_ = 0;
 };
 
-// Counts the stored keys that the filters deny. A get asks one filter, and keys
-// that follow one another never ask an earlier one. So a key whose filter
-// passes it is never counted, and where filters deny their keys, false
-// positives of later ones soon run out.
+// Finds stored keys that the filters deny. A get asks one filter, and keys that
+// follow one another never ask an earlier one. So filters that pass all of
+// their keys are never blamed, and where they deny some, false positives of
+// later ones soon run out. With several filters it may be an earlier key that
+// was denied than the first one that no filter passes.
 class Denials {
  public:
   Denials(const rdb::Comparator* order, const Filters& filters,
@@ -210,7 +215,8 @@ class Denials {
   // asked.
   void Take(const std::string& key) {
     ++sample_->stored;
-    if (order_->CompareWithoutTimestamp(last_, /*a_has_ts=*/false, key,
+    if (last_.has_value() &&
+        order_->CompareWithoutTimestamp(*last_, /*a_has_ts=*/false, key,
                                         /*b_has_ts=*/false) > 0) {
       current_ = 0;
     }
@@ -228,7 +234,7 @@ class Denials {
   const rdb::Comparator* const order_;
   const Filters& filters_;
   KeySample* const sample_;
-  std::string last_;
+  std::optional<std::string> last_;
   size_t current_ = 0;
 };
 
@@ -238,6 +244,7 @@ class KeyReader {
   KeyReader(rdb::Iterator* it, const rdb::Comparator* order,
             const Filters& filters, KeySample* sample)
       : it_(it),
+        takes_any_bytes_(TakesAnyBytes(*order)),
         filters_(filters),
         denials_(order, filters, sample),
         sample_(sample) {}
@@ -262,7 +269,8 @@ class KeyReader {
     }
     it_->SeekToFirst();
     if (!it_->Valid()) return {};
-    std::vector<std::string> targets = Targets(first, last);
+    std::vector<std::string> targets;
+    if (takes_any_bytes_) targets = Targets(first, last);
     ReadWindow();
     for (const std::string& target : targets) {
       if (IsBefore(target, key_)) continue;  // It was read.
@@ -314,9 +322,9 @@ class KeyReader {
       std::string low = key_;
       it_->Next();
       const auto prefix = filters_.AskedBy(key_);
-      if (order_ == Order::kBytewise && it_->Valid() && prefix.has_value() &&
-          prefix->size() < key_.size() && filters_.Fits(key_) &&
-          filters_.IsOf(*prefix, ViewOf(it_->key()))) {
+      if (order_ == Order::kBytewise && takes_any_bytes_ && it_->Valid() &&
+          prefix.has_value() && prefix->size() < key_.size() &&
+          filters_.Fits(key_) && filters_.IsOf(*prefix, ViewOf(it_->key()))) {
         // The next filter key is behind all keys of this one.
         low = std::string(*prefix);
         while (!low.empty() && low.back() == '\xff') low.pop_back();
@@ -378,6 +386,7 @@ class KeyReader {
   }
 
   rdb::Iterator* const it_;
+  const bool takes_any_bytes_;
   Order order_ = Order::kBytewise;
   bool is_in_order_ = true;
   const Filters& filters_;
@@ -434,13 +443,38 @@ void Ask(std::vector<Gap> gaps, uint64_t ask_count, Filters* filters,
 }
 
 // Asks for each stored key.
-void AskAll(rdb::Iterator* it, const rdb::Comparator* order,
-            const Filters& filters, KeySample* sample) {
-  sample->stored = sample->denied = 0;
-  Denials denials(order, filters, sample);
+rdb::Status AskAll(rdb::SstFileReader* reader, rdb::ReadOptions read,
+                   const rdb::Comparator* order, const Filters& filters,
+                   KeySample* sample) {
+  read.readahead_size = 2 << 20;
+  const std::unique_ptr<rdb::Iterator> it(reader->NewIterator(read));
+  KeySample all;
+  Denials denials(order, filters, &all);
   for (it->SeekToFirst(); it->Valid(); it->Next()) {
     denials.Take(it->key().ToString());
   }
+  // After an error, the keys of the sample may have told more.
+  if (it->status().ok() || all.denied > 0) {
+    sample->stored = all.stored;
+    sample->denied = all.denied;
+    sample->first_denied = all.first_denied;
+  }
+  return it->status();
+}
+
+// Releases before 8.5 store the timestamps of all keys.
+template <typename Options, typename Properties>
+auto TakeTimestamps(const Properties& table, Options* options,
+                    int /*preferred*/)
+    -> decltype(options->persist_user_defined_timestamps =
+                    table.user_defined_timestamps_persisted != 0) {
+  return options->persist_user_defined_timestamps =
+             table.user_defined_timestamps_persisted != 0;
+}
+template <typename Options, typename Properties>
+bool TakeTimestamps(const Properties& /*table*/, Options* /*options*/,
+                    double /*otherwise*/) {
+  return true;
 }
 
 }  // namespace
@@ -455,18 +489,20 @@ KeySample AskKeys(const std::string& path, const rdb::Options& options,
   auto reader = std::make_unique<rdb::SstFileReader>(without);
   rdb::Status opened = reader->Open(path);
   auto table = opened.ok() ? reader->GetTableProperties() : nullptr;
-  if (table != nullptr &&
-      table->comparator_name != without.comparator->Name()) {
-    if (!rdb::Comparator::CreateFromString({}, table->comparator_name,
-                                           &without.comparator)
-             .ok()) {
+  if (table != nullptr) {
+    const bool is_other = table->comparator_name != without.comparator->Name();
+    if (is_other && !rdb::Comparator::CreateFromString(
+                         {}, table->comparator_name, &without.comparator)
+                         .ok()) {
       sample.unknown = absl::StrCat("comparator ", table->comparator_name,
                                     " is not configured");
       return sample;
     }
-    reader = std::make_unique<rdb::SstFileReader>(without);
-    opened = reader->Open(path);
-    table = opened.ok() ? reader->GetTableProperties() : nullptr;
+    if (!TakeTimestamps(*table, &without, 0) || is_other) {
+      reader = std::make_unique<rdb::SstFileReader>(without);
+      opened = reader->Open(path);
+      table = opened.ok() ? reader->GetTableProperties() : nullptr;
+    }
   }
   if (table == nullptr) {
     sample.unknown = opened.ok() ? "no table properties" : opened.ToString();
@@ -487,9 +523,12 @@ KeySample AskKeys(const std::string& path, const rdb::Options& options,
   Filters asked(filters, question);
   KeyReader key_reader(it.get(), without.comparator, asked, &sample);
   std::vector<Gap> gaps = key_reader.ReadGaps();
-  if (keys.all_keys) AskAll(it.get(), without.comparator, asked, &sample);
-  if (!it->status().ok()) {
-    sample.unknown = it->status().ToString();
+  rdb::Status status = it->status();
+  if (keys.all_keys && status.ok()) {
+    status = AskAll(reader.get(), read, without.comparator, asked, &sample);
+  }
+  if (!status.ok()) {
+    sample.unknown = status.ToString();
   } else if (!key_reader.is_in_order()) {
     sample.misfits = sample.sharing_misfits = 0;
     sample.unknown = absl::StrCat("comparator ", table->comparator_name,

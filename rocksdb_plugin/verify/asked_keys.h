@@ -52,7 +52,9 @@ struct KeySample {
   uint64_t asked = 0;   // Neighbours.
   uint64_t passed = 0;  // Neighbours that the filters pass.
   uint64_t stored = 0;  // Stored keys that the filters were asked for.
-  // Stored keys that the filters deny: a get does not find them.
+  // If not 0, the filters deny stored keys, which gets do not find. The number
+  // and the first one are exact for one filter; of several, a key at or before
+  // `first_denied` is denied.
   uint64_t denied = 0;
   std::string first_denied;
   uint64_t keys = 0;  // Stored keys that were read for neighbours.

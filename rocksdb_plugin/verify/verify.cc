@@ -101,12 +101,24 @@ absl::Status Observe(const rdb::Options& options,
   file->misfit_key_count = sample.misfits;
   file->sharing_misfit_count = sample.sharing_misfits;
   file->unobserved = sample.unknown;
+  file->asked_key_count = sample.stored;
+  file->denied_key_count = sample.denied;
   if (sample.denied == 0) return absl::OkStatus();
+  constexpr size_t kMostShownBytes = 64;
+  const std::string key = absl::StrCat(
+      "\"", absl::CHexEscape(sample.first_denied.substr(0, kMostShownBytes)),
+      sample.first_denied.size() > kMostShownBytes ? "...\"" : "\"");
+  const std::string denied =
+      filters.count == 1
+          ? absl::StrCat("the filter denies ", sample.denied, " of ",
+                         sample.stored, " stored keys, the first is ", key)
+          : absl::StrCat(
+                "the filter's partitions deny stored keys, the first "
+                "at or before ",
+                key, ", of ", sample.stored, " that were asked");
   return absl::DataLossError(absl::StrCat(
-      file->path, ": the filter denies ", sample.denied, " of ", sample.stored,
-      " stored keys that it was asked for, the first is \"",
-      absl::CHexEscape(sample.first_denied),
-      "\": gets do not find them; compact the file, and look at the memory of "
+      file->path, ": ", denied,
+      ": gets do not find them; compact the file, and look at the memory of "
       "the machine that wrote it"));
 }
 
@@ -490,7 +502,7 @@ bool WantsFilters(const RocksDbExpectedFilter& expected) {
   const std::optional<PolicyBudget> budget = BudgetIn(expected);
   return budget.has_value() && budget->mode != BudgetMode::kHitsOnly &&
          (!budget->options.auto_bits || budget->options.budget_bytes > 0 ||
-          expected.none_at_bottom);
+          budget->options.min_bits_per_key > 0 || expected.none_at_bottom);
 }
 
 // A warning if most keys are in no filter, though the options want some, or
@@ -640,9 +652,14 @@ RocksDbFilterFile VerifyRocksDbSst(const std::string& path,
                      ? RocksDbFilterState::kNone
                      : RocksDbFilterState::kExpected;
   }
-  if (file.status.ok() && verify.read_data_blocks) {
-    file.status = VerifyRocksDbSstChecksums(path, options);
-    if (!file.status.ok()) file.state = RocksDbFilterState::kUnreadable;
+  // Memory that damaged the filter may have damaged data, too.
+  if (verify.read_data_blocks &&
+      (file.status.ok() || file.denied_key_count > 0)) {
+    absl::Status checksums = VerifyRocksDbSstChecksums(path, options);
+    if (!checksums.ok()) {
+      file.status = std::move(checksums);
+      file.state = RocksDbFilterState::kUnreadable;
+    }
   }
   file.note = std::string(file.status.message());
   return file;

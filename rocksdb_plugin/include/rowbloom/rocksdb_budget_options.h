@@ -30,8 +30,8 @@ struct RocksDbBudgetOptions {
   // live filters. Needs a listener; without statistics it plans for
   // missing_share.
   bool auto_bits = false;
-  // Limits of the average that auto_bits chooses, 0 to 24: for gets that change
-  // sooner than compactions write new filters. budget_bytes goes before
+  // Limits of the average with auto_bits, 0 to 24: for gets that change sooner
+  // than compactions write new filters. budget_bytes goes before
   // min_bits_per_key.
   double min_bits_per_key = 0;
   double max_bits_per_key = 24;

@@ -176,13 +176,18 @@ struct RocksDbFilterFile {
   std::optional<double> expected_fpr;
   uint64_t neighbour_count = 0;
   uint64_t false_positive_count = 0;
+  // Stored keys that the filter was asked for. If it denied any, the state is
+  // kUnusable; of a filter in partitions the second number tells no more.
+  uint64_t asked_key_count = 0;
+  uint64_t denied_key_count = 0;
   // Stored keys that were sampled, and those of them that the filter's key
   // codec does not fit.
   uint64_t sampled_key_count = 0;
   uint64_t misfit_key_count = 0;
   // Misfits that share the filter key of the key before them.
   uint64_t sharing_misfit_count = 0;
-  std::string unobserved;  // Why no neighbours were asked, or empty.
+  // Why neighbours, or stored keys, were not asked, or not all; or empty.
+  std::string unobserved;
 
   double bits_per_key() const;  // 0 without keys.
   std::optional<double> observed_fpr() const;
@@ -194,10 +199,12 @@ struct RocksDbFilterFile {
 
 struct RocksDbVerifyOptions {
   // Also checks every checksum outside of filters, and asks the filters for all
-  // stored keys, which takes as long as reading the whole database twice.
+  // keys that gets can find, which takes as long as reading the whole database
+  // twice.
   bool read_data_blocks = false;
   // Neighbours of stored keys asked of each file's filters, at most; 0: neither
-  // neighbours nor stored keys are asked. For each file they take a millisecond
+  // neighbours nor, without read_data_blocks, stored keys. For each file they
+  // take a millisecond
   // or two, and the reads of some 20 data blocks.
   uint32_t neighbours_per_file = 5000;
   // Called before each file; may be empty.

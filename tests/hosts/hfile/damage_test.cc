@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <utility>
 #include <vector>
@@ -220,6 +221,7 @@ TEST(Misplaced, ChunksAreSeenAlsoIfWhatTellsTheirOrderIsDamaged) {
   for (const std::string& row : rows) {
     cells.push_back(testing::FamilyDelete(row));
   }
+  std::map<std::string, int> cases;
   for (const DamageCase& c :
        {golden, DamageCase{"both", testing::WriteHFile(options, cells)}}) {
     SCOPED_TRACE(c.name);
@@ -237,6 +239,7 @@ TEST(Misplaced, ChunksAreSeenAlsoIfWhatTellsTheirOrderIsDamaged) {
         if (at >= block.size_bytes) continue;
         std::string damaged = c.bytes;
         damaged[static_cast<size_t>(block.offset) + at] ^= 1;
+        ++cases[block.type];
         for (const auto& [from, from_size] : chunks) {
           for (const auto& [to, to_size] : chunks) {
             if (from == to || from_size != to_size) continue;
@@ -250,6 +253,7 @@ TEST(Misplaced, ChunksAreSeenAlsoIfWhatTellsTheirOrderIsDamaged) {
       }
     }
   }
+  EXPECT_EQ(cases.size(), 3);
 }
 
 }  // namespace

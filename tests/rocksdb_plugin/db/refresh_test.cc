@@ -22,6 +22,7 @@
 #include "rocksdb/perf_level.h"
 #include "rocksdb/utilities/optimistic_transaction_db.h"
 #include "rocksdb_plugin/budget_db.h"
+#include "rocksdb_plugin/forgetful_policy.h"
 #include "rocksdb_plugin/rocksdb_release.h"
 #include "rocksdb_plugin/test_db.h"
 #include "rowbloom/rocksdb_budget.h"
@@ -216,6 +217,24 @@ TEST_P(DbRefreshAfter, FiltersAreThoseOfThePolicyAndNothingElseChanges) {
     EXPECT_GT(budget->waste.bits_per_key, 0.9 * change.budget);
     EXPECT_LT(budget->waste.bits_per_key, 1.05 * change.budget);
   }
+  EXPECT_TRUE(Refresh(db).files.empty());
+}
+
+// Their own checksums are right.
+TEST(DbRefresh, RewritesFiltersThatDenyStoredKeys) {
+  BudgetDb db;
+  db.table_options.detect_filter_construct_corruption = false;
+  const auto is_lost = [](std::string_view key) { return key.back() == '4'; };
+  db.Open(std::make_shared<ForgetfulPolicy>(Native(10), is_lost),
+          /*with_listener=*/false);
+  std::vector<uint64_t> numbers(5000);
+  std::iota(numbers.begin(), numbers.end(), 0);
+  db.Write(numbers);
+  db.Open(Native(10), /*with_listener=*/false);
+  EXPECT_FALSE(db.Has(BudgetDb::Key(4)));
+  const RocksDbRefreshReport report = Refresh(db);
+  EXPECT_EQ(report.CountOf(Result::kRewritten), 1);
+  EXPECT_TRUE(db.Has(BudgetDb::Key(4)));
   EXPECT_TRUE(Refresh(db).files.empty());
 }
 

@@ -302,6 +302,24 @@ TEST_F(AutoBitsTest, KeepWithinTheLimitsOfTheOptions) {
   EXPECT_LE(limited.bits_per_key, 8 * 100'000 / limited.key_count);
 }
 
+TEST_F(AutoBitsTest, KeepWithinTheLimitsWithoutAPlan) {
+  table_.partition_filters = false;
+  ReportedTree tree(runs_);
+  const auto bits = [&] {
+    return budget_
+        .SettingFor(tree.In(BuildingContext::Compaction(3).With(&table_)).get(),
+                    Compact(), of_tree_, kBits, BudgetMode::kFixed)
+        .bits_per_key;
+  };
+  EXPECT_NEAR(bits(), kBits, 0.2);
+  of_tree_.max_bits_per_key = kBits - 4;
+  EXPECT_NEAR(bits(), kBits - 4, 0.2);
+  of_tree_ = {};
+  of_tree_.auto_bits = true;
+  of_tree_.min_bits_per_key = kBits + 4;
+  EXPECT_NEAR(bits(), kBits + 4, 0.2);
+}
+
 TEST_F(AutoBitsTest, KeepAPlanWithinBudgetBytesAsTheTreeGrows) {
   constexpr double kLimitBytes = 1.5e6;
   of_tree_.budget_bytes = static_cast<uint64_t>(kLimitBytes);
