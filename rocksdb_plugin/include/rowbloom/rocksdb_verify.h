@@ -176,8 +176,8 @@ struct RocksDbFilterFile {
   std::optional<double> expected_fpr;
   uint64_t neighbour_count = 0;
   uint64_t false_positive_count = 0;
-  // Stored keys that the filter was asked for. If it denied any, the state is
-  // kUnusable; of a filter in partitions the second number tells no more.
+  // Stored keys that the filter was asked for. If it denies any, the state is
+  // kUnusable; how many it denies is exact unless it has partitions.
   uint64_t asked_key_count = 0;
   uint64_t denied_key_count = 0;
   // Stored keys that were sampled, and those of them that the filter's key
@@ -204,8 +204,7 @@ struct RocksDbVerifyOptions {
   bool read_data_blocks = false;
   // Neighbours of stored keys asked of each file's filters, at most; 0: neither
   // neighbours nor, without read_data_blocks, stored keys. For each file they
-  // take a millisecond
-  // or two, and the reads of some 20 data blocks.
+  // take a millisecond or two, and the reads of some 20 data blocks.
   uint32_t neighbours_per_file = 5000;
   // Called before each file; may be empty.
   std::function<void(size_t done, size_t total)> progress;
