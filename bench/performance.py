@@ -334,14 +334,16 @@ def instructions(filter_result, reader_result, auto_result):
         return f"{reader[f'{way}/compact:bits_per_key=10/262144']:.0f}"
     yield ("Counts by callgrind, which do not depend on what else a machine "
            "does. `auto` adds {:.1%} to a RocksDB get at most, and {:.1%} to a "
-           "flush of 25,000 entries that makes no new plan, with `Statistics` "
-           "in both. Through a reader of rowbloom's own a lookup in `compact` "
+           "flush that makes no new plan, with `Statistics` in both; a plan "
+           "takes {:.0f} million, or {:.0f} million if some keys are popular. "
+           "Through a reader of rowbloom's own a lookup in `compact` "
            "takes {}; {} where the filter is not in memory and reading it does "
            "not pay, {} where the row lies outside the file. `plugin_...` is "
            "built and asked by RocksDB. Instructions of each string of 24 "
            "bytes, in filters of 100,000 with AVX2, and of a row that an "
            "engine adds to a filter block:".format(
-               more("get_.+"), more("flush"), of_reader("reader"),
+               more("get_.+"), more("flush"), autos["plan/uniform"] / 1e6,
+               autos["plan/zipf_0.9"] / 1e6, of_reader("reader"),
                of_reader("not_in_memory"), of_reader("outside")))
     columns = {"absent": "lookup/absent/strings", "build": "build/strings",
                "present": "lookup/present/strings", "block": "block"}
