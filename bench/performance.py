@@ -333,7 +333,7 @@ def instructions(filter_result, reader_result, auto_result):
     def of_reader(way):
         return f"{reader[f'{way}/compact:bits_per_key=10/262144']:.0f}"
     yield ("Counts by callgrind, which do not depend on what else a machine "
-           "does. `auto` adds {:.1%} to a RocksDB get at most, and {:.1%} to a "
+           "does. `auto` adds {:.2%} to a RocksDB get at most, and {:.2%} to a "
            "flush that makes no new plan, with `Statistics` in both; a plan "
            "takes {:.0f} million, or {:.0f} million if some keys are popular. "
            "Through a reader of rowbloom's own a lookup in `compact` "
