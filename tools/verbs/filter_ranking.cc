@@ -21,7 +21,7 @@ struct FamilyCosts {
 // The test `readme` compares these with docs/filter_families.md; lookups are
 // the mean of those of absent and of present keys.
 constexpr FamilyCosts kCosts[] = {
-    {"blocked_bloom", 1, 1}, {"fast", 1.1, 2.5}, {"compact", 1.5, 2.8}};
+    {"blocked_bloom", 1, 1}, {"fast", 1.2, 2.3}, {"compact", 1.6, 2.7}};
 
 // The most bits per key, up to `bits_per_key`, whose filter fits `size_bytes`;
 // 0 if the fewest do not fit.
