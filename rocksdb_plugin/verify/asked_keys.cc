@@ -529,7 +529,7 @@ KeySample AskKeys(const std::string& path, const rdb::Options& options,
   }
   if (!status.ok()) {
     sample.unknown = status.ToString();
-  } else if (!key_reader.is_in_order()) {
+  } else if (keys.neighbours > 0 && !key_reader.is_in_order()) {
     sample.misfits = sample.sharing_misfits = 0;
     sample.unknown = absl::StrCat("comparator ", table->comparator_name,
                                   " does not order keys by their bytes");
