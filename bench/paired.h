@@ -11,12 +11,13 @@
 #ifndef ROWBLOOM_BENCH_PAIRED_H_
 #define ROWBLOOM_BENCH_PAIRED_H_
 
-#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <functional>
 #include <utility>
 #include <vector>
+
+#include "bench/quantile.h"
 
 namespace rowbloom::bench {
 
@@ -56,15 +57,6 @@ class Paired {
 
  private:
   using Seconds = std::chrono::duration<double>;
-
-  static double Quantile(std::vector<double> values, double quantile) {
-    if (values.empty()) return 0;
-    const auto at =
-        values.begin() + static_cast<std::ptrdiff_t>(
-                             quantile * static_cast<double>(values.size()));
-    std::nth_element(values.begin(), at, values.end());
-    return *at;
-  }
 
   const std::vector<std::function<void()>> ways_;
   std::vector<std::vector<Seconds>> times_;  // By way, then by round.

@@ -32,6 +32,7 @@
 #include "absl/types/span.h"
 #include "bench/filter/peer.h"
 #include "bench/micro.h"
+#include "bench/quantile.h"
 #include "bench/split_mix.h"
 #include "rocksdb/filter_policy.h"
 #include "rocksdb/table.h"
@@ -540,7 +541,7 @@ Contender ParseContender(const std::string& text) {
   const Kernel kernel = at == std::string::npos
                             ? Kernel::kBest
                             : ParseKernel(text.substr(at + 1));
-  // The same filters through RocksDB's interface.
+  // A name with this prefix asks the filter through RocksDB's interface.
   constexpr std::string_view kPlugin = "plugin_";
   const bool is_plugin = text.rfind(kPlugin, 0) == 0;
   const std::string name = text.substr(is_plugin ? kPlugin.size() : 0, at);
@@ -590,11 +591,9 @@ Shape ParseShape(const std::string& text) {
 }
 
 // Summarizes the repetitions of a benchmark.
-template <size_t kPercent>
+template <int kPercent>
 double Percentile(const std::vector<double>& values) {
-  std::vector<double> sorted = values;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[(kPercent * (sorted.size() - 1) + 50) / 100];
+  return Quantile(values, kPercent / 100.0);
 }
 
 // Processor time of all threads, so that a builder gains nothing by hiding in

@@ -12,7 +12,6 @@
 #include <sys/mman.h>
 #include <time.h>
 
-#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -30,6 +29,7 @@
 
 #include "bench/or_throw.h"
 #include "bench/program.h"
+#include "bench/quantile.h"
 #include "bench/reader/tree.h"
 #include "rowbloom/filter_block_writer.h"
 #include "rowbloom/filter_cache.h"
@@ -74,9 +74,8 @@ double NanosecondsOf(const std::function<void()>& work) {
   return now() - begin;
 }
 
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
+double Median(const std::vector<double>& values) {
+  return Quantile(values, 0.5);
 }
 
 // A block of filters. Each reader of it stands for a file of its own.

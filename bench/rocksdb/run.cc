@@ -7,23 +7,10 @@
 #include <cstring>
 #include <filesystem>
 
+#include "bench/quantile.h"
 #include "rocksdb/slice.h"
 
 namespace rowbloom::bench {
-namespace {
-
-// The value below which this share of the values is; 0.5 gives the median.
-double Quantile(std::vector<double> values, double quantile) {
-  std::sort(values.begin(), values.end());
-  const double at = quantile * static_cast<double>(values.size() - 1);
-  const auto below = static_cast<size_t>(at);
-  const size_t above = std::min(below + 1, values.size() - 1);
-  return values[below] +
-         (at - static_cast<double>(below)) * (values[above] - values[below]);
-}
-
-}  // namespace
-
 std::string Number(double value, const char* format) {
   char text[32];
   std::snprintf(text, sizeof(text), format, value);
