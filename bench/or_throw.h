@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// Turns the errors of rowbloom into the exceptions of benchmarks.
+// Turns errors into the exceptions of benchmarks.
 //
 //   const FilterCost cost = bench::OrThrow(FilterCost::OfName("compact"));
 
@@ -15,8 +15,9 @@
 
 namespace rowbloom::bench {
 
-// Throws std::runtime_error unless the status is OK.
-inline void CheckOk(const absl::Status& status) {
+// Throws std::runtime_error unless the status, Abseil's or RocksDB's, is OK.
+template <typename Status>
+void CheckOk(const Status& status) {
   if (!status.ok()) throw std::runtime_error(status.ToString());
 }
 

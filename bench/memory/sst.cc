@@ -7,7 +7,6 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -15,6 +14,7 @@
 
 #include "bench/memory/child.h"
 #include "bench/memory/measures.h"
+#include "bench/or_throw.h"
 #include "bench/rocksdb/policies.h"
 #include "bench/split_mix.h"
 #include "rocksdb/sst_file_writer.h"
@@ -33,10 +33,6 @@ struct Sst {
   int threads = 1;
 };
 
-void Check(const rocksdb::Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.ToString());
-}
-
 // Writes keys in order, whose low bytes are random. Calls finish() when all are
 // added.
 void WriteSst(const Sst& sst, const std::string& path,
@@ -52,7 +48,7 @@ void WriteSst(const Sst& sst, const std::string& path,
   options.compression = rocksdb::kNoCompression;
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   rocksdb::SstFileWriter writer(rocksdb::EnvOptions(), options);
-  Check(writer.Open(path));
+  CheckOk(writer.Open(path));
   uint64_t random = 1;
   std::string key(kKeySize, '\0');
   const auto put = [&](size_t at, uint64_t number) {
@@ -63,10 +59,10 @@ void WriteSst(const Sst& sst, const std::string& path,
   for (uint64_t i = 0; i < sst.keys; ++i) {
     put(0, i);
     put(8, NextSplitMix(&random));
-    Check(writer.Put(key, "value"));
+    CheckOk(writer.Put(key, "value"));
   }
   finish();
-  Check(writer.Finish());
+  CheckOk(writer.Finish());
 }
 
 Json Measure(const Sst& sst, const std::string& directory) {

@@ -12,7 +12,6 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -38,10 +37,6 @@ namespace {
 constexpr int kFiles = 4;
 constexpr int kGets = 10000;
 constexpr double kBits = 10;
-
-void Check(const rocksdb::Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.ToString());
-}
 
 enum class Mode { kStock, kComposed, kNative };
 
@@ -77,7 +72,7 @@ std::shared_ptr<const rocksdb::FilterPolicy> Make(const Policy& policy) {
   } else {
     made.reset(rocksdb::NewBloomFilterPolicy(kBits));
   }
-  Check(status);
+  CheckOk(status);
   return made;
 }
 
@@ -109,18 +104,18 @@ class Db {
     if (policy.is_auto) {
       options.listeners.push_back(NewRocksDbBudgetListener());
     }
-    Check(plugin::OpenDb(
+    CheckOk(plugin::OpenDb(
         [&](auto* db) { return rocksdb::DB::Open(options, "/auto_bench", db); },
         &db_));
   }
 
   void Put(int file) {
     for (int i = file; i < key_count_; i += kFiles) {
-      Check(db_->Put({}, Key(2 * static_cast<uint64_t>(i)),
-                     std::string(100, 'v')));
+      CheckOk(db_->Put({}, Key(2 * static_cast<uint64_t>(i)),
+                       std::string(100, 'v')));
     }
   }
-  void Flush() { Check(db_->Flush({})); }
+  void Flush() { CheckOk(db_->Flush({})); }
 
   void Get(bool present) {
     for (int i = 0; i < kGets; ++i) {
@@ -211,9 +206,7 @@ void TimePlans(benchmark::State& state, const std::string& name,
     TotalMemoryOptions total;
     total.get = gets;
     total.step_bits = 0.5;
-    const absl::Status fitted =
-        FitGets(runs, filters, rates, GetPopularity(), &total.get);
-    if (!fitted.ok()) throw std::runtime_error(fitted.ToString());
+    CheckOk(FitGets(runs, filters, rates, GetPopularity(), &total.get));
     if (std::abs(total.get.zipf_exponent - zipf_exponent) > 0.1) {
       CountWrongAnswers(1);
     }

@@ -11,7 +11,6 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -33,16 +32,11 @@ namespace {
 constexpr int kFiles = 4;
 constexpr int kLookups = 1000;  // By each way in a round.
 
-template <typename Status>
-void Check(const Status& status) {
-  if (!status.ok()) throw std::runtime_error(status.ToString());
-}
-
 std::string Row(int n) { return "row" + std::to_string(10000000 + n); }
 
 std::string Key(const std::string& row, const std::string& qualifier) {
   std::string key;
-  Check(KeyCodec::Ordered().Encode(row, qualifier, &key));
+  CheckOk(KeyCodec::Ordered().Encode(row, qualifier, &key));
   return key;
 }
 
@@ -61,16 +55,16 @@ std::unique_ptr<rocksdb::DB> Fill(rocksdb::Env* env, int row_count) {
   options.prefix_extractor = NewRowPrefixExtractor(filter_options);
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   std::unique_ptr<rocksdb::DB> db;
-  Check(plugin::OpenDb(
+  CheckOk(plugin::OpenDb(
       [&](auto* opened) {
         return rocksdb::DB::Open(options, "/rows_bench", opened);
       },
       &db));
   for (int file = 0; file < kFiles; ++file) {
     for (int row = 0; row < row_count; row += 2) {
-      Check(db->Put({}, Key(Row(row), "q" + std::to_string(file)), "value"));
+      CheckOk(db->Put({}, Key(Row(row), "q" + std::to_string(file)), "value"));
     }
-    Check(db->Flush({}));
+    CheckOk(db->Flush({}));
   }
   return db;
 }
@@ -147,8 +141,8 @@ class RowsBench {
   bool Seek(const std::string& row) {
     std::string lower;
     std::string upper;
-    Check(codec_.LowerBound({row}, &lower));
-    Check(codec_.UpperBound({row}, &upper));
+    CheckOk(codec_.LowerBound({row}, &lower));
+    CheckOk(codec_.UpperBound({row}, &upper));
     const rocksdb::Slice upper_slice(upper);
     rocksdb::ReadOptions scan;
     scan.auto_prefix_mode = true;
@@ -156,7 +150,7 @@ class RowsBench {
     const std::unique_ptr<rocksdb::Iterator> it(
         db_->NewIterator(scan, family_));
     it->Seek(lower);
-    Check(it->status());
+    CheckOk(it->status());
     return it->Valid();
   }
 
