@@ -555,20 +555,16 @@ def instructions(result):
     """Counts by the kind of a benchmark, its filter, and its size."""
     yield ("Instructions of each lookup, key, get or entry, counted by "
            "callgrind, which has AVX2 and no AVX-512.")
-    counts = result["instructions"]
-    parts = {run["name"]: run["name"].split("/") for run in counts}
-    size = {name: part[-1] if len(part) > 2 else "each"
-            for name, part in parts.items()}
-    for kind in distinct("/".join(part[:-2] or part[:1])
-                         for part in parts.values()):
-        chosen = [run for run in counts if "/".join(
-            parts[run["name"]][:-2] or parts[run["name"]][:1]) == kind]
-        yield pivot(chosen, f"{kind}, by",
-                    lambda run: f"`{parts[run['name']][-2]}`"
-                    if len(parts[run["name"]]) > 2
-                    else f"`{parts[run['name']][-1]}`",
-                    lambda run: size[run["name"]],
-                    lambda run: run["instructions"], "{:.0f}".format)
+    cells = {}
+    for run in result["instructions"]:
+        *kind, name, size = run["name"].split("/")
+        if not kind:  # It has no size.
+            kind, name, size = [name], size, "each"
+        cells["/".join(kind), name, size] = run["instructions"]
+    for kind in distinct(kind for kind, _, _ in cells):
+        yield pivot([cell for cell in cells if cell[0] == kind], f"{kind}, by",
+                    lambda cell: f"`{cell[1]}`", operator.itemgetter(2),
+                    cells.get, "{:.0f}".format)
 
 
 def point_get(result):

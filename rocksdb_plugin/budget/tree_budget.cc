@@ -402,8 +402,7 @@ void TreeBudget::FollowPlan(const rdb::FilterBuildingContext& context,
     const bool has_plan = kept.plan.key_count > 0 && !kept.is_guess;
     if (!has_plan && view.policy_bits > 0) {
       kept.plan.key_count = keys;
-      kept.plan.bits_per_key = std::clamp(
-          view.policy_bits, options.min_bits_per_key, options.max_bits_per_key);
+      kept.plan.bits_per_key = view.policy_bits;
       kept.plan.mode = budget->mode;
       kept.is_guess = view.has_unknown;
     }
