@@ -205,7 +205,6 @@ void TimePlans(benchmark::State& state, const std::string& name,
   const auto plan = [&] {
     TotalMemoryOptions total;
     total.get = gets;
-    total.step_bits = 0.5;
     CheckOk(FitGets(runs, filters, rates, GetPopularity(), &total.get));
     if (std::abs(total.get.zipf_exponent - zipf_exponent) > 0.1) {
       CountWrongAnswers(1);

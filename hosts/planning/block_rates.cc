@@ -23,7 +23,7 @@ double ZipfMass(double first, double last, double exponent) {
 std::vector<KeyGroup> ZipfKeys(double key_count, double zipf_exponent) {
   if (zipf_exponent == 0) return {{key_count, 1 / key_count}};
   constexpr double kSingleRanks = 16;
-  constexpr double kRatio = 1.15;
+  constexpr double kRatio = 1.5;
   std::vector<KeyGroup> groups;
   double sum = 0;
   // `last` reaches key_count even where doubles are more than 1 apart.
@@ -131,7 +131,7 @@ void AddBlocks(double block_count, const Moments& asks, double least,
 
 // Merges groups whose asks differ little.
 std::vector<BlockGroup> Merged(std::vector<BlockGroup> groups) {
-  constexpr double kRatio = 1.1;
+  constexpr double kRatio = 1.3;
   std::sort(
       groups.begin(), groups.end(),
       [](const BlockGroup& a, const BlockGroup& b) { return a.asks < b.asks; });

@@ -58,69 +58,81 @@ std::vector<SizedGroup> SizedGroupsOf(const std::vector<CachedKind>& kinds) {
   return groups;
 }
 
-struct CacheUse {
-  double pool_bytes = 0;
-  double bytes = 0;  // The size of all cached blocks, pool included.
+// Bytes and what they grow by with the logarithm of each life.
+struct GrowingBytes {
+  double bytes = 0;
+  double by_high = 0;
+  double by_low = 0;
 };
 
-CacheUse UseOf(const std::vector<SizedGroup>& groups, double high_life) {
+struct CacheUse {
+  GrowingBytes pool;
+  GrowingBytes all;  // Cached blocks, pool included.
+};
+
+CacheUse UseOf(const std::vector<SizedGroup>& groups, const CacheLives& lives) {
   CacheUse use;
   for (const SizedGroup& group : groups) {
-    const CacheOdds high = OddsAfter(group.asks * high_life);
-    const double cached =
-        group.bytes * OddsOfBoth(group.low, high, group.is_high_priority).hit;
-    use.bytes += cached;
-    use.pool_bytes +=
-        high.hit * (group.is_high_priority ? group.bytes : cached);
+    const CacheOdds& low = group.low;
+    const double high_asks = group.asks * lives.high;
+    const CacheOdds high = OddsAfter(high_asks);
+    const double high_by_high = high.miss > 0 ? high_asks * high.miss : 0;
+    const double low_by_low =
+        low.miss > 0 ? group.asks * lives.low * low.miss : 0;
+    const double hit = OddsOfBoth(low, high, group.is_high_priority).hit;
+    double hit_by_high = high_by_high * low.miss;
+    double hit_by_low = low_by_low * high.miss;
+    if (!group.is_high_priority) {
+      const double sum = low.hit + high.miss * low.miss;
+      if (!(sum > 0)) continue;
+      hit_by_high *= low.hit / (sum * sum);
+      hit_by_low /= sum * sum;
+    }
+    use.all.bytes += group.bytes * hit;
+    use.all.by_high += group.bytes * hit_by_high;
+    use.all.by_low += group.bytes * hit_by_low;
+    if (group.is_high_priority) {
+      use.pool.bytes += group.bytes * high.hit;
+      use.pool.by_high += group.bytes * high_by_high;
+    } else {
+      use.pool.bytes += group.bytes * high.hit * hit;
+      use.pool.by_high +=
+          group.bytes * (high_by_high * hit + high.hit * hit_by_high);
+      use.pool.by_low += group.bytes * high.hit * hit_by_low;
+    }
   }
   return use;
 }
 
-// Finds where `excess`, a function that rises, is zero: by regula falsi
-// (Illinois), with bisections where that is slow. Begins near *hint and sets
-// it.
+struct Excess {
+  double value = 0;
+  double slope = 0;
+};
+
+// Calls `excess`, a function that rises, last with where it is zero: by
+// Newton's method from `start`, with bisections where that leaves the root's
+// interval.
 template <class Function>
-double RootOf(double* hint, const Function& excess) {
-  constexpr double kFirstStep = 0.06;
-  double low = *hint;
-  double below = excess(low);
-  double high = low;
-  double above = below;
-  for (double step = kFirstStep; below > 0 && low > kShortest; step *= 4) {
-    high = low;
-    above = below;
-    low = std::max(kShortest, low - step);
-    below = excess(low);
+void FindRoot(double start, const Function& excess) {
+  constexpr double kTolerance = 1e-5;
+  constexpr double kLongestStep = 2;
+  double below = kShortest;
+  double above = kLongest;
+  double root = start;
+  while (true) {
+    const Excess at = excess(root);
+    (at.value < 0 ? below : above) = root;
+    if (std::abs(at.value) < kTolerance || above - below < kTolerance) return;
+    const double step = -at.value / at.slope;
+    double next = root + std::clamp(step, -kLongestStep, kLongestStep);
+    if (!(next > below && next < above)) next = (below + above) / 2;
+    root = next;
   }
-  for (double step = kFirstStep; above < 0 && high < kLongest; step *= 4) {
-    low = high;
-    below = above;
-    high = std::min(kLongest, high + step);
-    above = excess(high);
-  }
-  constexpr double kTolerance = 1e-7;
-  constexpr int kMaxSteps = 100;
-  double root = below >= 0 ? low : high;
-  int same_side = 0;
-  for (int i = 0; i < kMaxSteps && below < 0 && above > 0; ++i) {
-    root = i % 3 == 2 ? (low + high) / 2
-                      : low + (high - low) * below / (below - above);
-    const double value = excess(root);
-    if (std::abs(value) < kTolerance || high - low < kTolerance) break;
-    if (value < 0) {
-      low = root;
-      below = value;
-      if (same_side < 0) above /= 2;
-      same_side = -1;
-    } else {
-      high = root;
-      above = value;
-      if (same_side > 0) below /= 2;
-      same_side = 1;
-    }
-  }
-  *hint = root;
-  return root;
+}
+
+// How far bytes, which grow by `growth`, exceed `limit`, by logarithms.
+Excess ExcessOf(double bytes, double growth, double limit) {
+  return {std::log(bytes / limit), growth / bytes};
 }
 
 }  // namespace
@@ -152,26 +164,36 @@ CacheLives LivesOf(const std::vector<CachedKind>& kinds, double cache_bytes,
     return std::clamp(std::log(is_known ? life : shortest), kShortest,
                       kLongest);
   };
+  const double pool_bytes = pool_share * cache_bytes;
+  const bool can_fill_pool = pool_bytes > 0 && pool_bytes < all_bytes;
   CacheLives lives;
-  double high_hint = start(hint.high);
-  const auto excess = [&](double low) {
-    lives.low = std::exp(low);
+  if (pool_bytes > 0) {
+    lives.high = std::exp(can_fill_pool ? start(hint.high) : kLongest);
+  }
+  const auto excess = [&](double log_low) {
+    lives.low = std::exp(log_low);
     for (SizedGroup& group : groups) {
       group.low = OddsAfter(group.asks * lives.low);
     }
-    if (pool_share > 0) {
-      lives.high = std::exp(RootOf(&high_hint, [&](double high) {
-        return UseOf(groups, std::exp(high)).pool_bytes /
-                   (pool_share * cache_bytes) -
-               1;
-      }));
+    CacheUse use;
+    if (can_fill_pool) {
+      FindRoot(std::log(lives.high), [&](double log_high) {
+        lives.high = std::exp(log_high);
+        use = UseOf(groups, lives);
+        return ExcessOf(use.pool.bytes, use.pool.by_high, pool_bytes);
+      });
+    } else {
+      use = UseOf(groups, lives);
     }
-    const double bytes =
-        UseOf(groups, lives.high).bytes + scanned_bytes * lives.low;
-    return bytes / cache_bytes - 1;
+    const double scanned = scanned_bytes * lives.low;
+    double growth = use.all.by_low + scanned;
+    // The pool's life shrinks as the other one grows.
+    if (use.pool.by_high > 0) {
+      growth -= use.all.by_high * use.pool.by_low / use.pool.by_high;
+    }
+    return ExcessOf(use.all.bytes + scanned, growth, cache_bytes);
   };
-  double low_hint = start(hint.low);
-  excess(RootOf(&low_hint, excess));
+  FindRoot(start(hint.low), excess);
   return lives;
 }
 

@@ -3,6 +3,7 @@
 #include "rowbloom/get_cost.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "absl/status/status.h"
@@ -398,8 +399,13 @@ absl::Status CheckTotalMemory(const TotalMemoryOptions& options) {
       !status.ok()) {
     return status;
   }
-  return CheckRange("max_bits_per_key", options.max_bits_per_key,
-                    TotalMemoryOptions::kMinStepBits, kMaxBits);
+  if (absl::Status status =
+          CheckRange("max_bits_per_key", options.max_bits_per_key, 0, kMaxBits);
+      !status.ok()) {
+    return status;
+  }
+  return CheckRange("min_bits_per_key", options.min_bits_per_key, 0,
+                    options.max_bits_per_key);
 }
 
 // Microseconds of a false positive: it searches an index partition and a data
@@ -446,7 +452,6 @@ class MemoryPlanner {
     FilterBudgetOptions budget;
     budget.memory = memory;
     budget.mode = mode;
-    budget.max_bits_per_key = options_.max_bits_per_key;
     budget.missing_share = options_.get.missing_share;
     if (mode == BudgetMode::kBalanced) {
       budget.missing_share =
@@ -571,14 +576,15 @@ absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
   }
   MemoryPlanner planner(cost, runs, options);
   std::vector<TotalMemoryPlan> plans;
-  for (int step = 0; step * options.step_bits <= options.max_bits_per_key;
-       ++step) {
+  for (int step = 0;; ++step) {
+    const double bits_per_key =
+        options.min_bits_per_key + step * options.step_bits;
+    if (bits_per_key > options.max_bits_per_key) return plans;
     absl::StatusOr<TotalMemoryPlan> plan =
-        planner.Plan(FilterMemory::BitsPerKey(step * options.step_bits));
+        planner.Plan(FilterMemory::BitsPerKey(bits_per_key));
     if (!plan.ok()) return plan.status();
     plans.push_back(*std::move(plan));
   }
-  return plans;
 }
 
 const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep) {
@@ -596,10 +602,47 @@ const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep) {
 absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options) {
-  absl::StatusOr<std::vector<TotalMemoryPlan>> plans =
-      SweepTotalMemory(cost, runs, options);
-  if (!plans.ok()) return plans.status();
-  return CheapestPlan(*plans);
+  if (absl::Status status = CheckTotalMemory(options); !status.ok()) {
+    return status;
+  }
+  MemoryPlanner planner(cost, runs, options);
+  std::map<double, TotalMemoryPlan> plans;  // By the average they may spend.
+  double cheapest = options.min_bits_per_key;
+  const auto add_plan = [&](double bits_per_key) -> absl::Status {
+    bits_per_key = std::clamp(bits_per_key, options.min_bits_per_key,
+                              options.max_bits_per_key);
+    if (plans.count(bits_per_key) > 0) return absl::OkStatus();
+    absl::StatusOr<TotalMemoryPlan> plan =
+        planner.Plan(FilterMemory::BitsPerKey(bits_per_key));
+    if (!plan.ok()) return plan.status();
+    const double total_us = plan->cost.total_us;
+    plans.emplace(bits_per_key, *std::move(plan));
+    if (total_us < plans.at(cheapest).cost.total_us) cheapest = bits_per_key;
+    return absl::OkStatus();
+  };
+  const auto step_at = [&](double bits_per_key) {
+    return std::max({0.5, bits_per_key / 4, options.step_bits});
+  };
+  // The time may have more than one minimum: below one of them the largest run
+  // has no filter.
+  absl::Status status = add_plan(options.min_bits_per_key);
+  for (double bits_per_key = options.min_bits_per_key;
+       status.ok() && bits_per_key < options.max_bits_per_key;) {
+    bits_per_key += step_at(bits_per_key);
+    status = add_plan(bits_per_key);
+  }
+  for (double step = step_at(cheapest) / 2;
+       status.ok() && step >= options.step_bits; step /= 2) {
+    const double middle = cheapest;
+    status = add_plan(middle - step);
+    if (status.ok()) status = add_plan(middle + step);
+  }
+  if (!status.ok()) return status;
+  std::vector<TotalMemoryPlan> by_memory;
+  for (auto& [bits_per_key, plan] : plans) {
+    by_memory.push_back(std::move(plan));
+  }
+  return CheapestPlan(by_memory);
 }
 
 }  // namespace rowbloom

@@ -174,11 +174,10 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   const bool had_plan = plan->key_count > 0;
   TotalMemoryOptions total;
   total.mode = budget.mode;
-  total.max_bits_per_key = budget.max_bits_per_key;
+  total.min_bits_per_key = range.least;
+  total.max_bits_per_key = range.most;
   total.get = GetOptionsFor(context.table_options, view, budget);
   total.get.cache_bytes = static_cast<uint64_t>(cache_bytes);
-  constexpr double kStepBits = 0.5;
-  total.step_bits = kStepBits;
   total.get.high_priority_share = HighPriorityShare(context.table_options);
   if (view.gets.has_value()) {
     const absl::Status fitted =
@@ -192,52 +191,34 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   constexpr double kLeastShare = 0.02;
   total.get.missing_share =
       std::clamp(total.get.missing_share, kLeastShare, 1 - kLeastShare);
-  absl::StatusOr<std::vector<TotalMemoryPlan>> sweep =
-      SweepTotalMemory(cost, view.live.runs, total);
-  if (!sweep.ok()) return;
-  while (sweep->size() > 1 && sweep->back().filters.bits_per_key > range.most) {
-    sweep->pop_back();
-  }
-  while (sweep->size() > 1 &&
-         sweep->front().filters.bits_per_key < range.least) {
-    sweep->erase(sweep->begin());
-  }
+  absl::StatusOr<TotalMemoryPlan> now =
+      PlanTotalMemory(cost, view.live.runs, total);
+  if (!now.ok()) return;
   const auto within = [&range](double bits_per_key) {
     return std::clamp(bits_per_key, range.least, range.most);
   };
   const double bits_before =
       within(had_plan ? plan->bits_per_key : 8 * view.filter_bytes / keys);
-  const auto plan_of = [&](double bits_per_key) {
-    return PlanFilterMemory(cost, view.live.runs, total,
-                            FilterMemory::BitsPerKey(bits_per_key));
-  };
-  TotalMemoryPlan now = CheapestPlan(*sweep);
-  const absl::StatusOr<TotalMemoryPlan> before = plan_of(bits_before);
+  const absl::StatusOr<TotalMemoryPlan> before = PlanFilterMemory(
+      cost, view.live.runs, total, FilterMemory::BitsPerKey(bits_before));
   if (!before.ok()) return;
-  const double middle = now.filters.bits_per_key;
-  for (const double bits_per_key :
-       {middle - kStepBits / 2, middle + kStepBits / 2}) {
-    const absl::StatusOr<TotalMemoryPlan> beside =
-        plan_of(within(bits_per_key));
-    if (beside.ok() && beside->cost.total_us < now.cost.total_us) now = *beside;
-  }
-  if (had_plan && now.cost.total_us > kClearGain * before->cost.total_us) {
+  if (had_plan && now->cost.total_us > kClearGain * before->cost.total_us) {
     // A plan spends a little less than it may.
     now = *before;
-    now.filters.bits_per_key = bits_before;
+    now->filters.bits_per_key = bits_before;
   }
   *plan = {keys,
            cache_bytes,
-           within(now.filters.bits_per_key),
-           now.mode,
+           within(now->filters.bits_per_key),
+           now->mode,
            budget.missing_share,
            {total.get.range_keys, total.get.zipf_exponent,
             static_cast<double>(total.get.cache_bytes) / cache_bytes},
            view.gets,
-           now.cost.reads(),
+           now->cost.reads(),
            /*is_of_live=*/false};
-  if (now.filters.bits_per_key != bits_before) {
-    LogPlan(context, *plan, bits_before, *before, now);
+  if (now->filters.bits_per_key != bits_before) {
+    LogPlan(context, *plan, bits_before, *before, *now);
   }
 }
 

@@ -32,7 +32,7 @@
 // ranges of keys, at random places in the tree.
 //
 // Arithmetic only: no I/O, no clock, no randomness; PlanTotalMemory() takes
-// 10 ms, for popular keys up to half a second. Microseconds are "us", sizes are
+// 1 ms, for popular keys 10 ms. Microseconds are "us", sizes are
 // bytes, and all counts are for each get. Values: any thread, one at a time.
 
 #ifndef ROWBLOOM_GET_COST_H_
@@ -188,10 +188,12 @@ struct TotalMemoryOptions {
   // less where the cache holds a small part of the filters. kHitsOnly is for
   // gets that never miss.
   BudgetMode mode = BudgetMode::kBalanced;
-  // The limit for each filter.
+  // The limits of the average, each within 0 to 100. A filter has at most
+  // FilterBudgetOptions::max_bits_per_key.
+  double min_bits_per_key = 0;
   double max_bits_per_key = 24;
-  // The averages that are tried are 0, step_bits, 2 step_bits, ... up to
-  // max_bits_per_key. At least kMinStepBits.
+  // How near the averages are to each other that SweepTotalMemory() tries, and
+  // PlanTotalMemory() in the end. At least kMinStepBits.
   double step_bits = 0.25;
   static constexpr double kMinStepBits = 0.01;
 };
@@ -219,7 +221,8 @@ absl::StatusOr<TotalMemoryPlan> PlanFilterMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options, FilterMemory memory);
 
-// All plans of the sweep, with rising memory.
+// Plans of min_bits_per_key, min_bits_per_key + step_bits, ... up to
+// max_bits_per_key.
 absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options);
@@ -228,7 +231,9 @@ absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
 // more than the fewest. `sweep` is not empty; its memory rises.
 const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep);
 
-// The CheapestPlan() of SweepTotalMemory().
+// A plan as cheap as the CheapestPlan() of SweepTotalMemory(), of far fewer
+// plans: those that are 4 bits apart, and then, around the cheapest of them,
+// others in steps of half the size.
 absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options);
