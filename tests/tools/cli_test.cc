@@ -1476,6 +1476,29 @@ TEST_F(CliTest, WithoutStatisticsTheModelAdvises) {
               HasSubstr("no_log/LOG does not exist or has no statistics"));
 }
 
+TEST_F(CliTest, AdviseCountsByTheLogBeforeIfTheDatabaseWasOpenedJustNow) {
+  const std::string log = ReadFile(InputPath("reads/LOG"));
+  std::filesystem::copy(InputPath("reads"), InputPath("reopened"));
+  const auto write_log = [](const std::string& name, const std::string& text) {
+    WriteFile(InputPath("reopened/" + name), text);
+  };
+  const std::string dump = "STATISTICS:\n rocksdb.number.keys.read COUNT : ";
+  write_log("LOG.old.998", log + dump + "9\n");
+  write_log("LOG.old.1000", log + dump + "10\n");
+  write_log("LOG.old.1001", log + dump + "0\n");
+  write_log("LOG.old.1002", "");
+  const Json all = RunJson("advise reads");
+  for (const std::string& text : {std::string(), dump + "0\n"}) {
+    write_log("LOG", text);
+    const Json document = RunJson("advise reopened");
+    EXPECT_EQ(document["source"], "reopened/LOG.old.1000");
+    EXPECT_EQ(document["measured"]["gets"], 10);
+    EXPECT_EQ(document["cache_bytes"], all["cache_bytes"]);
+  }
+  write_log("LOG", log);
+  EXPECT_EQ(RunJson("advise reopened")["source"], "reopened/LOG");
+}
+
 TEST_F(CliTest, AdviseShowsTheLastPlanOfItsColumnFamily) {
   std::filesystem::copy(InputPath("reads"), InputPath("planned"));
   const std::string begin = "2026/11/26-20:00:00.000000 12 [";

@@ -6,8 +6,12 @@
 #include <cerrno>
 #include <cmath>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <string_view>
+#include <system_error>
+#include <utility>
+#include <vector>
 
 #include "absl/strings/numbers.h"
 #include "absl/strings/string_view.h"
@@ -114,6 +118,7 @@ absl::StatusOr<LogFile> ReadLogFile(const std::string& path,
                            : absl::UnavailableError(message);
   }
   LogFile log;
+  log.path = path;
   bool in_family = false;
   const std::string plan_begin =
       "[" + column_family + "] rowbloom plans filters of ";
@@ -145,6 +150,45 @@ absl::StatusOr<LogFile> ReadLogFile(const std::string& path,
     }
   }
   if (file.bad()) return absl::UnavailableError(path + ": cannot be read");
+  log.counted_cache_bytes = log.block_cache_bytes;
+  return log;
+}
+
+absl::StatusOr<LogFile> ReadLogsIn(const std::string& directory,
+                                   const std::string& column_family) {
+  absl::StatusOr<LogFile> log = ReadLogFile(directory + "/LOG", column_family);
+  if (absl::IsNotFound(log.status())) {
+    log = LogFile();
+    log->path = directory + "/LOG";
+  }
+  const auto counts_gets = [](const LogFile& file) {
+    return !file.tickers.empty() && !CountsOf(file.tickers).are_of_no_gets();
+  };
+  if (!log.ok() || counts_gets(*log)) return log;
+  // Their names end with the microseconds at which they were renamed.
+  std::vector<std::string> old_names;
+  std::error_code error;
+  for (std::filesystem::directory_iterator file(directory, error), end;
+       !error && file != end; file.increment(error)) {
+    const std::string name = file->path().filename().string();
+    if (name.compare(0, std::strlen("LOG.old."), "LOG.old.") == 0) {
+      old_names.push_back(name);
+    }
+  }
+  std::sort(old_names.begin(), old_names.end(),
+            [](const std::string& a, const std::string& b) {
+              return std::make_pair(a.size(), a) > std::make_pair(b.size(), b);
+            });
+  for (const std::string& name : old_names) {
+    absl::StatusOr<LogFile> old =
+        ReadLogFile(directory + "/" + name, column_family);
+    if (!old.ok() || !counts_gets(*old)) continue;
+    if (log->block_cache_bytes.has_value()) {
+      old->block_cache_bytes = log->block_cache_bytes;
+    }
+    if (!log->plan.empty()) old->plan = log->plan;
+    return old;
+  }
   return log;
 }
 

@@ -3,7 +3,7 @@
 // Counts of gets and of the blocks that they read, by RocksDB's own statistics.
 // A count that RocksDB did not write is unknown, not 0.
 //
-//   absl::StatusOr<LogFile> log = ReadLogFile("db/LOG", "default");
+//   absl::StatusOr<LogFile> log = ReadLogsIn("db", "default");
 //   ReadCounts counts = CountsOf(log->tickers);
 
 #ifndef ROWBLOOM_TOOLS_ROCKSDB_READ_COUNTS_H_
@@ -78,11 +78,20 @@ struct LogFile {
   std::optional<uint64_t> block_cache_bytes;
   // The last plan of `auto`, with the counts behind it, if it made one.
   std::string plan;
+  // The file that has the counters, and the capacity while it counted.
+  std::string path;
+  std::optional<uint64_t> counted_cache_bytes;
 };
 
 // Lines that are damaged or cut off are skipped. NotFound if there is no file.
 absl::StatusOr<LogFile> ReadLogFile(const std::string& path,
                                     const std::string& column_family);
+
+// The LOG in `directory`. If it counts no gets, as that of a database that was
+// opened just now, its counters are those of the newest LOG.old.* that counts
+// some. Empty if there is no LOG.
+absl::StatusOr<LogFile> ReadLogsIn(const std::string& directory,
+                                   const std::string& column_family);
 
 // The names are those of RocksDB 7.8 to 11.8. From 8.3 on filters without whole
 // keys count as rocksdb.bloom.filter.prefix.*, in place of full.*: their false

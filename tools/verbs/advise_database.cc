@@ -108,22 +108,20 @@ struct Advice {
 // cache_bytes if it is not given. There are no counts if the LOG has no
 // statistics, or if they are of no gets.
 absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
-  const std::string log_path = arguments->paths.front() + "/LOG";
   const std::string& family = arguments->column_family;
-  absl::StatusOr<LogFile> log = ReadLogFile(log_path, family);
-  if (absl::IsNotFound(log.status())) log = LogFile();
+  absl::StatusOr<LogFile> log = ReadLogsIn(arguments->paths.front(), family);
   if (!log.ok()) return log.status();
   advice->plan = log->plan;
   std::optional<uint64_t>& cache_bytes = arguments->cache_bytes;
   if (!cache_bytes.has_value()) cache_bytes = log->block_cache_bytes;
   if (!cache_bytes.has_value()) {
     return absl::InvalidArgumentError(
-        log_path +
+        log->path +
         ": does not tell the capacity of the block cache; give it "
         "with --cache_bytes");
   }
   advice->counted_cache_bytes =
-      arguments->gets.empty() ? log->block_cache_bytes.value_or(*cache_bytes)
+      arguments->gets.empty() ? log->counted_cache_bytes.value_or(*cache_bytes)
                               : *cache_bytes;
   if (!arguments->gets.empty()) {
     advice->source = arguments->gets;
@@ -136,7 +134,7 @@ absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
     return absl::OkStatus();
   }
   const bool is_log = arguments->statistics.empty();
-  advice->source = is_log ? log_path : arguments->statistics;
+  advice->source = is_log ? log->path : arguments->statistics;
   if (!is_log) log = ReadLogFile(advice->source, family);
   if (!log.ok()) return log.status();
   const ReadCounts counts = CountsOf(log->tickers);
@@ -155,7 +153,7 @@ absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
   }
   if (is_log) {
     advice->counts_note =
-        log_path +
+        advice->source +
         " does not exist or has no statistics: all numbers are the "
         "model's. Set Options::statistics and stats_dump_period_sec, or "
         "give --gets.";
@@ -217,6 +215,12 @@ Json Notes(const Advice& advice) {
     notes.push_back(
         "listeners is an option of DBOptions. Without this listener the policy "
         "gives all SSTs the same bits.");
+    if (advice.plan.empty() && tree.place == FilterPlace::kCachedPartitions) {
+      notes.push_back(
+          "filter_policy=rowbloom:auto, or rowbloom.Composed:auto, with this "
+          "listener takes no number: it plans for the gets that Statistics "
+          "count, and follows them.");
+    }
   }
   if (tree.none_at_bottom && advice.best != nullptr &&
       advice.best->asked_bits_per_key > 0) {
