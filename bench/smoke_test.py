@@ -264,6 +264,8 @@ PROGRAMS = {
         ("cpu --quick --policies rocksdb_bloom,compact", check_cpu),
         ("time --quick --cache_shares 0.02 --filters "
          "none,rocksdb_bloom:10,compact_budget:6", check_time, "time"),
+        ("time --quick --cache_shares 0.02 --workloads absent --key_form urls "
+         "--filters none,rocksdb_bloom:10", check_time),
         ("kvrocks --quick --rows 10000", check_kvrocks),
         ("scans --quick --rows 10000", check_scans),
         ("mini_kv --quick", check_mini_kv)],

@@ -87,6 +87,7 @@ rocksdb::Options RocksDbOptionsOf(bool dynamic_level_bytes,
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.listeners = policy.listeners;
   options.max_open_files = -1;
+  options.compression = rocksdb::kNoCompression;
   // A cell is key, value, and 11 bytes that RocksDB stores with them.
   constexpr uint64_t kCellBytes = 8 + 8 + 11;
   const uint64_t flush_bytes = kKeysPerFlush * kCellBytes;

@@ -19,6 +19,21 @@ constexpr double kBytesTolerance = 0.005;
 // Wasted reads are compared with their limit after so many gets.
 constexpr uint64_t kStep = 5000;
 
+// Keys of one site share the beginning.
+std::string UrlOf(const std::string& key) {
+  constexpr const char* kTopics[] = {"news", "products", "blog/archive",
+                                     "users", "static/images"};
+  const uint64_t random = Scramble(key, 1);
+  std::string url = "https://www.site-" + std::to_string(random % 997) +
+                    ".example.com/" + kTopics[random / 997 % 5] + "/";
+  constexpr char kDigits[] = "0123456789abcdef";
+  for (const char c : key) {
+    url += kDigits[static_cast<uint8_t>(c) >> 4];
+    url += kDigits[static_cast<uint8_t>(c) & 15];
+  }
+  return url.append(random / 5000 % 20, 'x');
+}
+
 std::vector<uint64_t> EndsOfRuns(const TreeShape& shape) {
   std::vector<uint64_t> ends;
   uint64_t sum = 0;
@@ -45,9 +60,10 @@ std::string ValueOf(const std::string& key, size_t size) {
 }
 
 KeyTree::KeyTree(const TreeShape& tree_shape, Run* run, FilterPlace place,
-                 size_t size)
+                 size_t size, KeyForm key_form)
     : shape(tree_shape),
       value_size(size),
+      form(key_form),
       run_ends(EndsOfRuns(shape)),
       key_count(run_ends.back()),
       zipf(key_count, kZipfExponent),
@@ -76,6 +92,8 @@ std::unique_ptr<Tree> KeyTree::BuildOnce(const Policy& policy,
   options.is_universal = shape.kind == TreeKind::kUniversal;
   options.block_cache = cache;
   options.place = place_;
+  // The value begins with its key, so that half of a URL's bytes are new.
+  if (form == KeyForm::kUrls) options.compression = rocksdb::kLZ4Compression;
   auto tree = std::make_unique<Tree>(
       options, policy, run_.NewPath(),
       [this](int level, Database* database) { Fill(level, database); },
@@ -108,8 +126,12 @@ void KeyTree::Fill(int level, Database* database) {
   }
 }
 
+std::string KeyTree::KeyOfNumber(uint64_t number) const {
+  return form == KeyForm::kUrls ? UrlOf(KeyOf(number)) : KeyOf(number);
+}
+
 std::string KeyTree::Key(uint64_t index) const {
-  return KeyOf(SplitMix(index));
+  return KeyOfNumber(SplitMix(index));
 }
 
 int KeyTree::LevelOf(uint64_t index) const {
@@ -118,7 +140,7 @@ int KeyTree::LevelOf(uint64_t index) const {
 }
 
 std::string KeyTree::AbsentKey(uint64_t index) const {
-  return KeyOf(SplitMix(key_count + index));
+  return KeyOfNumber(SplitMix(key_count + index));
 }
 
 std::function<Get()> GetsOf(const KeyTree& keys, const GetMix& mix,

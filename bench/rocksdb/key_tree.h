@@ -35,6 +35,9 @@ inline constexpr double kMissingShares[] = {1, 0.5, 0};
 
 // 8 bytes that sort as their numbers do.
 std::string KeyOf(uint64_t number);
+
+// 8 bytes by KeyOf(), or URLs of some 50 to 90 bytes.
+enum class KeyForm { kBinary, kUrls };
 // The key, and as many bytes as the value needs beside it.
 std::string ValueOf(const std::string& key, size_t size = sizeof(uint64_t));
 
@@ -43,7 +46,8 @@ class KeyTree {
   // `run` must outlive it. `place`: see TreeOptions.
   KeyTree(const TreeShape& shape, Run* run,
           FilterPlace place = FilterPlace::kTableReaders,
-          size_t value_size = sizeof(uint64_t));
+          size_t value_size = sizeof(uint64_t),
+          KeyForm form = KeyForm::kBinary);
 
   // Gives the policy this number of bits per key. SSTs of a budget are written
   // anew until its control has settled, unless it follows gets.
@@ -55,6 +59,7 @@ class KeyTree {
   std::unique_ptr<Tree> BuildWith(const std::string& policy,
                                   double bits_per_key);
 
+  std::string KeyOfNumber(uint64_t number) const;  // In the form of all keys.
   std::string Key(uint64_t index) const;
   std::string AbsentKey(uint64_t index) const;  // For any index below 2^40.
   // The level that holds the key; 1 is the newest run.
@@ -62,6 +67,7 @@ class KeyTree {
 
   const TreeShape shape;
   const size_t value_size;
+  const KeyForm form;
   const std::vector<uint64_t> run_ends;  // Where each run's indices end.
   const uint64_t key_count;
   const ZipfSampler zipf;

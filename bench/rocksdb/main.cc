@@ -116,6 +116,10 @@ class Commands {
     time->add_option("--seconds", options_.seconds,
                      "Of one filter in one round")
         ->check(CLI::Range(0.001, 3600.0));
+    time->add_option("--key_form", options_.key_form,
+                     "Keys of 8 bytes, or URLs whose SSTs are compressed")
+        ->check(CLI::IsMember({"binary", "urls"}))
+        ->capture_default_str();
     AddRounds(time);
     AddKeys(time);
   }

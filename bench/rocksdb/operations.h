@@ -144,7 +144,7 @@ class Operations {
       case Choice::kRanges:
         break;
     }
-    return KeyOf(KeyInRange());
+    return keys_.KeyOfNumber(KeyInRange());
   }
 
   std::string Absent(const Workload& w) {
@@ -154,7 +154,7 @@ class Operations {
     }
     if (w.choice != Choice::kRanges) return keys_.AbsentKey(random >> 24);
     // Beside a present key; 2^-40 of these keys are present.
-    return KeyOf(KeyInRange() + 1);
+    return keys_.KeyOfNumber(KeyInRange() + 1);
   }
 
   // A present key in one of mixgraph's ranges.
@@ -166,7 +166,7 @@ class Operations {
 
   // A bijection, so that no other key is this one.
   std::string NewKey(uint64_t number) const {
-    return KeyOf(SplitMix((uint64_t{1} << 60) + number));
+    return keys_.KeyOfNumber(SplitMix((uint64_t{1} << 60) + number));
   }
 
   const KeyTree& keys_;

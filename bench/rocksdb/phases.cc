@@ -60,21 +60,6 @@ constexpr int kPhaseLevelRatio = 10;
 constexpr int kPhaseLevel0Files = 4;
 constexpr uint64_t kFlushesOfAllKeys = 100;
 
-// A URL of some 50 to 90 bytes, of which keys of one site share the beginning.
-std::string UrlOf(const std::string& key) {
-  constexpr const char* kTopics[] = {"news", "products", "blog/archive",
-                                     "users", "static/images"};
-  const uint64_t random = Scramble(key, 1);
-  std::string url = "https://www.site-" + std::to_string(random % 997) +
-                    ".example.com/" + kTopics[random / 997 % 5] + "/";
-  constexpr char kDigits[] = "0123456789abcdef";
-  for (const char c : key) {
-    url += kDigits[static_cast<uint8_t>(c) >> 4];
-    url += kDigits[static_cast<uint8_t>(c) & 15];
-  }
-  return url.append(random / 5000 % 20, 'x');
-}
-
 // The tree has more or fewer runs after each round, so one alone says little.
 Json MeanOf(const std::vector<Json>& rounds, size_t first) {
   Json mean = rounds.front();
@@ -90,11 +75,9 @@ Json MeanOf(const std::vector<Json>& rounds, size_t first) {
 
 class Subject {
  public:
-  Subject(const std::string& filter, bool has_urls, double cache_share,
-          const KeyTree& keys, const std::vector<uint64_t>& sorted,
-          uint64_t seed, Run* run)
+  Subject(const std::string& filter, double cache_share, const KeyTree& keys,
+          const std::vector<uint64_t>& sorted, uint64_t seed, Run* run)
       : filter_(filter),
-        has_urls_(has_urls),
         cache_share_(cache_share),
         keys_(keys),
         operations_(keys, sorted, seed),
@@ -118,8 +101,7 @@ class Subject {
     const uint64_t batches = (count + kBatch - 1) / kBatch;
     for (uint64_t i = 0; i < batches; ++i) {
       Overwrite(overwritten_share / static_cast<double>(batches));
-      for (Operation& operation : operations_.Batch(workload)) {
-        if (has_urls_) operation.key = UrlOf(operation.key);
+      for (const Operation& operation : operations_.Batch(workload)) {
         gets += operation.kind != Operation::kPut;
         wrong += !Do(operation, database_.db());
       }
@@ -195,7 +177,9 @@ class Subject {
     policy.statistics = statistics_;
     return policy;
   }
-  uint64_t CellBytes() const { return (has_urls_ ? 65 : 8) + kValueSize + 11; }
+  uint64_t CellBytes() const {
+    return (keys_.form == KeyForm::kUrls ? 65 : 8) + kValueSize + 11;
+  }
   std::shared_ptr<rocksdb::Cache> NewCache() const {
     constexpr int kOneShard = 0;
     return rocksdb::NewLRUCache(
@@ -233,8 +217,7 @@ class Subject {
   }
 
   void Put(uint64_t index) {
-    std::string key = keys_.Key(index);
-    if (has_urls_) key = UrlOf(key);
+    const std::string key = keys_.Key(index);
     database_.Put(key, ValueOf(key, kValueSize));
     if (++unflushed_ % flush_keys_ == 0) Settle();
   }
@@ -247,7 +230,6 @@ class Subject {
   static constexpr Command kCommand = kPhases;
 
   const std::string filter_;
-  const bool has_urls_;
   const double cache_share_;
   const KeyTree& keys_;
   const std::shared_ptr<rocksdb::Statistics> statistics_ =
@@ -278,8 +260,7 @@ Json MeasurePhases(Run* run) {
   const Options& options = run->options;
   TreeShape shape;
   shape.key_count = options.Or(options.keys, 20000, 400000);
-  const KeyTree keys(shape, run, FilterPlace::kCachedPartitions, kValueSize);
-  std::vector<uint64_t> sorted(keys.key_count);
+  std::vector<uint64_t> sorted(options.Or(options.keys, 20000, 400000));
   for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = SplitMix(i);
   std::sort(sorted.begin(), sorted.end());
   const uint64_t operations = options.Or(options.gets, 2048, 16384);
@@ -289,13 +270,15 @@ Json MeasurePhases(Run* run) {
   }
   const std::vector<Workload> workloads = PhasesOf(options.workloads);
   Json rows = Json::array();
-  for (const bool has_urls : {false, true}) {
+  for (const KeyForm form : {KeyForm::kBinary, KeyForm::kUrls}) {
+    const bool has_urls = form == KeyForm::kUrls;
+    const KeyTree keys(shape, run, FilterPlace::kCachedPartitions, kValueSize,
+                       form);
     for (const double cache_share : options.cache_shares) {
       for (const std::string& filter : filters) {
         run->progress.Begin("phases " + filter + (has_urls ? ", URLs" : ""),
                             workloads.size() * static_cast<size_t>(kRounds));
-        Subject subject(filter, has_urls, cache_share, keys, sorted,
-                        options.seed, run);
+        Subject subject(filter, cache_share, keys, sorted, options.seed, run);
         for (const Workload& workload : workloads) {
           if (workload.name == kRestart) subject.Restart();
           const uint64_t written = subject.WrittenBytes();

@@ -87,6 +87,7 @@ struct Options {
   std::vector<double> cache_shares = {0.1, 0.02};
   std::vector<int> threads = {2};
   std::optional<double> seconds;
+  std::string key_form = "binary";
   // places
   std::vector<std::string> places;  // Empty: all.
   uint32_t levels = 4;

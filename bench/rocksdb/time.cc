@@ -77,6 +77,7 @@ constexpr Workload kWorkloads[] = {
     {"ycsb_c_5_absent", 0.05, Choice::kZipf},
     {"ycsb_c_50_absent", 0.5, Choice::kZipf},
     {"ycsb_c_95_absent", 0.95, Choice::kZipf},
+    {"zipf_30_absent", 0.3, Choice::kZipf},
     {"scans", 0, Choice::kUniform, 0, false, 1},
     {"ycsb_b", 0, Choice::kZipf, 0.05},
     {"ycsb_d", 0, Choice::kLatest, 0.05, true},
@@ -238,9 +239,10 @@ struct Case {
   }
 };
 
-// rowbloom's model (get_cost.h) knows gets of uniform and of Zipf's keys.
-bool HasModel(const Workload& workload) {
-  return workload.put_share + workload.scan_share == 0 &&
+// ModelOptions() knows gets of uniform and of Zipf's keys of 8 bytes.
+bool HasModel(const Workload& workload, KeyForm form) {
+  return form == KeyForm::kBinary &&
+         workload.put_share + workload.scan_share == 0 &&
          (workload.choice == Choice::kUniform ||
           workload.choice == Choice::kZipf);
 }
@@ -265,15 +267,16 @@ Policy PolicyOf(const std::string& filter, const TreeShape& shape) {
   return MakeKeyPolicy(name, bits, shape);
 }
 
-Json MeasureCase(const Case& c, const TreeShape& shape,
+Json MeasureCase(const Case& c, const TreeShape& shape, KeyForm form,
                  const std::vector<TreeRun>& tree_runs, double read_us,
                  std::vector<Contestant>* contestants, Json* model_choices,
                  Run* run) {
   const uint64_t rounds = run->options.Or(run->options.rounds, 1, 10);
   const double seconds =
       run->options.seconds.value_or(run->options.quick ? 0.02 : 0.5);
-  const auto data_bytes =
-      static_cast<double>(contestants->front().tree->all.data_bytes);
+  // Blocks in the cache are not compressed.
+  const auto data_bytes = static_cast<double>(
+      contestants->front().tree->all.data_blocks * kBlockSizeBytes);
   const auto capacity = static_cast<size_t>(c.cache_share * data_bytes);
   const std::string title = std::string(c.workload->name) + ", " + c.cache +
                             " of " +
@@ -319,7 +322,7 @@ Json MeasureCase(const Case& c, const TreeShape& shape,
     json.update(summaries[i]);
     runs.push_back(std::move(json));
   }
-  if (HasModel(*c.workload)) {
+  if (HasModel(*c.workload, form)) {
     Json& choice = model_choices->emplace_back(c.ToJson());
     TotalMemoryOptions options;
     options.get = ModelOptions(c, capacity, read_us);
@@ -359,7 +362,8 @@ Json MeasureTime(Run* run) {
   const Options& options = run->options;
   TreeShape shape;
   shape.key_count = options.Or(options.keys, 40000, 4000000);
-  KeyTree keys(shape, run, FilterPlace::kCachedPartitions, kValueSize);
+  KeyTree keys(shape, run, FilterPlace::kCachedPartitions, kValueSize,
+               options.key_form == "urls" ? KeyForm::kUrls : KeyForm::kBinary);
   std::vector<uint64_t> sorted(keys.key_count);
   for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = SplitMix(i);
   std::sort(sorted.begin(), sorted.end());
@@ -383,6 +387,7 @@ Json MeasureTime(Run* run) {
   }
   const std::string sst = AnySstOf(contestants.front().tree->db());
   Json result = {{"levels", keys.levels},
+                 {"key_form", options.key_form},
                  {"device_before", MeasureDevice(sst)}};
   std::string table_options;
   Check(rocksdb::GetStringFromColumnFamilyOptions(
@@ -392,8 +397,8 @@ Json MeasureTime(Run* run) {
   const auto tree_runs = OrThrow(RunsOf(shape));
   const double read_us = result["device_before"]["p50_us"];
   for (const Case& c : CasesOf(options)) {
-    for (Json& one : MeasureCase(c, shape, tree_runs, read_us, &contestants,
-                                 &result["model_choices"], run)) {
+    for (Json& one : MeasureCase(c, shape, keys.form, tree_runs, read_us,
+                                 &contestants, &result["model_choices"], run)) {
       result["runs"].push_back(std::move(one));
     }
   }

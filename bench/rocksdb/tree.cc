@@ -50,6 +50,7 @@ rocksdb::Options RocksDbOptionsOf(const TreeOptions& options,
   rocksdb.statistics = policy.statistics;
   rocksdb.use_direct_reads = in_cache;
   rocksdb.max_open_files = -1;
+  rocksdb.compression = options.compression;
   rocksdb.num_levels = options.level_count + 1;
   if (options.is_universal) {
     rocksdb.compaction_style = rocksdb::kCompactionStyleUniversal;
@@ -80,7 +81,7 @@ void Compact(int from, int level, rocksdb::DB* db) {
                              " would be empty: give more rows or keys");
   }
   rocksdb::CompactionOptions compaction;
-  compaction.compression = rocksdb::kNoCompression;
+  compaction.compression = db->GetOptions().compression;
   compaction.output_file_size_limit = kFileSizeBytes;
   Check(db->CompactFiles(compaction, files, level), "compacting");
 }
@@ -141,7 +142,6 @@ Database::Database(const rocksdb::Options& options, std::string path)
     : options_(options), path_(std::move(path)) {
   options_.create_if_missing = true;
   options_.error_if_exists = true;
-  options_.compression = rocksdb::kNoCompression;
   options_.info_log_level = rocksdb::WARN_LEVEL;
   Open();
 }

@@ -102,6 +102,7 @@ struct TreeOptions {
   std::shared_ptr<rocksdb::Cache> block_cache;
   // Reads are direct unless filters and indexes are in the table readers.
   FilterPlace place = FilterPlace::kTableReaders;
+  rocksdb::CompressionType compression = rocksdb::kNoCompression;
 };
 inline constexpr uint64_t kBlockSizeBytes = 4096;
 inline constexpr uint64_t kFileSizeBytes = 8 << 20;

@@ -75,6 +75,7 @@ rocksdb::Options PutOptions(const Policy& policy) {
   options.table_factory.reset(rocksdb::NewBlockBasedTableFactory(table));
   options.listeners = policy.listeners;
   options.statistics = rocksdb::CreateDBStatistics();
+  options.compression = rocksdb::kNoCompression;
   // Small levels, so that few keys fill three of them.
   options.write_buffer_size = kMemtableBytes;
   options.target_file_size_base = kMemtableBytes;
