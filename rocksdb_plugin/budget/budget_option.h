@@ -58,9 +58,9 @@ void AddBudgetOptions(const char* policy, OptionTypeTable* table) {
        },
        [](const Options& o) { return absl::StrCat(o.budget_bytes); }});
   add("max_bits_per_key",
-      NumberText<Options, &Options::max_bits_per_key, ValidateLimitOfBits>());
+      NumberText<Options, &Options::max_bits_per_key, ValidateMaxBits>());
   add("min_bits_per_key",
-      NumberText<Options, &Options::min_bits_per_key, ValidateLimitOfBits>());
+      NumberText<Options, &Options::min_bits_per_key, ValidateMinBits>());
   add("missing_share",
       NumberText<Options, &Options::missing_share, ValidateMissingShare>());
 }

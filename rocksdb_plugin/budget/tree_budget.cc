@@ -222,6 +222,14 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
   }
 }
 
+absl::Status ValidateLimitOfBits(const char* option, double bits_per_key) {
+  if (bits_per_key >= 0 && bits_per_key <= kMaxBudgetBitsPerKey) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      option, " ", bits_per_key, " is not within 0 to ", kMaxBudgetBitsPerKey));
+}
+
 }  // namespace
 
 double SharedCacheBytes(const rdb::BlockBasedTableOptions& table) {
@@ -261,21 +269,20 @@ absl::Status ValidateMissingShare(double missing_share) {
                    " to 1; for gets that never miss there is hits_only"));
 }
 
-absl::Status ValidateLimitOfBits(double bits_per_key) {
-  if (bits_per_key >= 0 && bits_per_key <= kMaxBudgetBitsPerKey) {
-    return absl::OkStatus();
-  }
-  return absl::InvalidArgumentError(
-      absl::StrCat("the limit of ", bits_per_key,
-                   " bits per key is not within 0 to ", kMaxBudgetBitsPerKey));
+absl::Status ValidateMinBits(double bits_per_key) {
+  return ValidateLimitOfBits("min_bits_per_key", bits_per_key);
+}
+
+absl::Status ValidateMaxBits(double bits_per_key) {
+  return ValidateLimitOfBits("max_bits_per_key", bits_per_key);
 }
 
 absl::Status ValidateBudgetOptions(const RocksDbBudgetOptions& options) {
   absl::Status status = ValidateMissingShare(options.missing_share);
   const double least = options.min_bits_per_key;
   const double most = options.max_bits_per_key;
-  if (status.ok()) status = ValidateLimitOfBits(least);
-  if (status.ok()) status = ValidateLimitOfBits(most);
+  if (status.ok()) status = ValidateMinBits(least);
+  if (status.ok()) status = ValidateMaxBits(most);
   if (!status.ok()) return status;
   if (least > most) {
     return absl::InvalidArgumentError(absl::StrCat(

@@ -36,7 +36,8 @@ inline constexpr double kMaxBudgetBitsPerKey = 24;
 // An InvalidArgument of these says what is allowed.
 absl::Status ValidateBudgetBits(const char* option, double bits_per_key);
 absl::Status ValidateMissingShare(double missing_share);
-absl::Status ValidateLimitOfBits(double bits_per_key);
+absl::Status ValidateMinBits(double bits_per_key);
+absl::Status ValidateMaxBits(double bits_per_key);
 absl::Status ValidateBudgetOptions(const RocksDbBudgetOptions& options);
 
 // The part of the block cache for live blocks that filter partitions share with

@@ -45,7 +45,7 @@ TEST(NativePolicy, InvalidOptionsMakeNoPolicyAndSayWhy) {
       {"missing_share 0", [](RocksDbOptions* o) { o->missing_share = 0; }},
       {"budget_bits_per_key -1",
        [](RocksDbOptions* o) { o->budget_bits_per_key = -1; }},
-      {"limit of 25 bits per key is not within 0 to 24",
+      {"max_bits_per_key 25 is not within 0 to 24",
        [](RocksDbOptions* o) { o->max_bits_per_key = 25; }},
       {"min_bits_per_key 8 is above max_bits_per_key 7",
        [](RocksDbOptions* o) {
