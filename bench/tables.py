@@ -292,7 +292,8 @@ def reads_scans(result):
     yield (f"A scan of one of {tree['keys']:,} hashes with {tree['fields']:,} "
            "fields, with `fill_cache=false`: blocks read, as data + filters + "
            "indexes, and their bytes. Filters and indexes are partitions of "
-           "the block cache; `..._pinned` has `partition_pinning=kAll`. "
+           "the block cache; `..._pinned` has `partition_pinning=kAll`, and "
+           "`..._warmed` a get of an absent field before each scan. "
            "`rocksdb_bloom` is what Kvrocks has; the others have a prefix "
            "extractor. Gets, as many as scans, fill the cache.")
     yield pivot(
