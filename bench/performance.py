@@ -478,7 +478,7 @@ def hfile(result):
 
 # Results without times, which any machine gives.
 COUNTS = ["reads_keys", "reads_memory", "reads_phases", "reads_phases_other",
-          "reads_grow"]
+          "reads_grow", "kvrocks_server"]
 
 
 def head():

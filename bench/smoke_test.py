@@ -92,7 +92,7 @@ def check_kvrocks(results):
 
 def check_scans(results):
     runs = results["runs"]
-    assert len(runs) == 3 * 2 * 2 * 5  # Runs, caches, states, policies.
+    assert len(runs) == 3 * 2 * 2 * 7  # Runs, caches, states, policies.
     for case in {(run["run_count"], run["cache"], run["state"])
                  for run in runs}:
         stock, *others = (
@@ -105,6 +105,11 @@ def check_scans(results):
             assert run["bytes"] <= 1.02 * stock["bytes"], (run, stock)
             if case[0] == 4:
                 assert 1.5 * run["data_reads"] < stock["data_reads"], run
+        for policy in ["rocksdb_bloom_rows_warmed",
+                       "rowbloom_rowcol_compact_warmed"]:
+            run = one(runs, policy=policy, run_count=case[0], cache=case[1],
+                      state=case[2])
+            assert run["reads"] <= 1.02 * stock["reads"], (run, stock)
 
 
 def check_mini_kv(results):

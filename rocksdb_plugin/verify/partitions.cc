@@ -60,7 +60,9 @@ std::vector<std::string> WarnOfPartitions(
         "partition_filters with a prefix_extractor: a scan with "
         "ReadOptions::fill_cache=false reads each filter partition that no get "
         "has loaded from its file, at every call; ",
-        kPin, ", or leave fill_cache on"));
+        kPin,
+        ", or before the scan get a column that is absent, or leave "
+        "fill_cache on"));
   }
   // RocksDB ends a partition where its number of keys and prefixes equals the
   // one that it may have, and misses that number where it adds two at once.

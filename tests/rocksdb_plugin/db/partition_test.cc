@@ -98,9 +98,11 @@ TEST(DbPartition, ControlWithStockBloomCutsLateWhereKeysAndPrefixesAreAdded) {
   }
 }
 
+enum class Gets { kNone, kOfColumnsBefore, kOfAbsentColumnBeforeEach };
+
 // The filter partitions that 100 scans read from the file, which do not fill
 // the cache.
-uint64_t PartitionsReadByScans(rdb::PinningTier pinning, bool after_gets) {
+uint64_t PartitionsReadByScans(rdb::PinningTier pinning, Gets gets) {
   TestDb db;
   db.set_up = Partitioned(BloomType::kRow, true);
   db.set_up.cache_filter_blocks = true;
@@ -113,7 +115,7 @@ uint64_t PartitionsReadByScans(rdb::PinningTier pinning, bool after_gets) {
   table.block_cache = rdb::NewLRUCache(1 << 20, 0);
   db.Open(db.MakeOptions(table));
   constexpr int kScans = 100;
-  if (after_gets) {
+  if (gets == Gets::kOfColumnsBefore) {
     for (int row = 0; row < kScans; ++row) {
       EXPECT_TRUE(db.Has(db.Key(Row(row), "q")));
     }
@@ -122,6 +124,9 @@ uint64_t PartitionsReadByScans(rdb::PinningTier pinning, bool after_gets) {
   read.fill_cache = false;
   const uint64_t before = db.Ticker(rdb::BLOCK_CACHE_FILTER_MISS);
   for (int row = 0; row < kScans; ++row) {
+    if (gets == Gets::kOfAbsentColumnBeforeEach) {
+      EXPECT_FALSE(db.Has(db.Key(Row(row), "absent")));
+    }
     const auto it = db.NewIterator(read);
     it->Seek(db.Key(Row(row), ""));
     EXPECT_TRUE(it->Valid());
@@ -130,17 +135,22 @@ uint64_t PartitionsReadByScans(rdb::PinningTier pinning, bool after_gets) {
   return db.Ticker(rdb::BLOCK_CACHE_FILTER_MISS) - before;
 }
 
-TEST(DbPartition, ScansThatFillNoCacheReadAPartitionEachTimeUnlessItIsPinned) {
+TEST(DbPartition, ScansThatFillNoCacheReadAPartitionEachTimeUnlessItIsKept) {
   // RocksDB before 8.0 keeps them.
   const uint64_t unpinned =
-      PartitionsReadByScans(rdb::PinningTier::kNone, false);
+      PartitionsReadByScans(rdb::PinningTier::kNone, Gets::kNone);
   if (kRocksDbRelease < 800) {
     EXPECT_LT(unpinned, 50);
   } else {
     EXPECT_GE(unpinned, 100);
   }
-  EXPECT_EQ(PartitionsReadByScans(rdb::PinningTier::kNone, true), 0);
-  EXPECT_EQ(PartitionsReadByScans(rdb::PinningTier::kAll, false), 0);
+  EXPECT_EQ(
+      PartitionsReadByScans(rdb::PinningTier::kNone, Gets::kOfColumnsBefore),
+      0);
+  EXPECT_LT(PartitionsReadByScans(rdb::PinningTier::kNone,
+                                  Gets::kOfAbsentColumnBeforeEach),
+            50);
+  EXPECT_EQ(PartitionsReadByScans(rdb::PinningTier::kAll, Gets::kNone), 0);
 }
 
 // Shows why Finish must not return an empty slice.
