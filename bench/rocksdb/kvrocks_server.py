@@ -331,7 +331,7 @@ LUA = ("return {redis.call('HGETALL', KEYS[1]), redis.call('SMEMBERS', KEYS[2]),
 
 
 def mixed_commands(data, count):
-    """Reads and writes of all kinds; no reply hangs on the time."""
+    """Reads and writes of all kinds. No reply depends on the time."""
     rng = random.Random(SEED + 1)
     reads = [call.make for call in calls_of(data)]
     key, value = data.key, data.value
@@ -509,7 +509,7 @@ class Bench:
         for cache in self.options.caches:
             for call in self.calls:
                 for state in ("cold", "warm"):
-                    # The other counts hang on no chance.
+                    # The other counts are the same for each load.
                     if load == 0 or (cache and state == "warm"):
                         cell = (contender.name, runs, cache, call.name, state)
                         part.append((cell, self._count(
