@@ -20,6 +20,7 @@
 #include "budget/live_tree.h"
 #include "rocksdb/env.h"
 #include "rocksdb/table.h"
+#include "rowbloom/filter_place.h"
 #include "rowbloom/get_cost.h"
 #include "rowbloom/get_fit.h"
 
@@ -140,6 +141,32 @@ absl::Status FitCountedGets(const rdb::BlockBasedTableOptions& table,
   return FitGets(view.live.runs, filters, rates, plan.popularity, get);
 }
 
+// Sets where the filters of `chosen` make a get cheapest.
+void SetPlace(const LiveTree::View& view, const GetCostOptions& get,
+              const TotalMemoryPlan& chosen, TreePlan* plan) {
+  std::vector<FilterSetting> filters;
+  for (const RunBudget& run : chosen.filters.runs) {
+    filters.push_back(run.setting);
+  }
+  const auto places = CompareFilterPlaces(view.live.runs, filters, get);
+  if (!places.ok()) return;
+  const FilterPlaceCost& cheapest = CheapestPlace(*places);
+  plan->cheapest_place = cheapest.place;
+  plan->cheapest_share =
+      cheapest.cost.total_us / places->back().cost.total_us;  // In the cache.
+}
+
+// Empty if no place is clearly cheaper.
+std::string PlaceAdvice(const TreePlan& plan) {
+  constexpr double kClearly = 0.98;
+  if (plan.cheapest_share > kClearly) return "";
+  return absl::StrCat(
+      "; a get would take ", std::llround(100 * plan.cheapest_share),
+      "% of its time with filters and indexes in ",
+      std::string(FilterPlaceName(plan.cheapest_place)),
+      " and as much memory: ", FilterPlaceOptions(plan.cheapest_place));
+}
+
 void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
              double bits_before, const TotalMemoryPlan& before,
              const TotalMemoryPlan& now) {
@@ -150,13 +177,15 @@ void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
       "[%s] rowbloom plans filters of %.2f bits per key (%s), before %.2f: "
       "%.3f reads a get expected, before %.3f; %.0f keys, %.1f%% of gets "
       "absent, Zipf %.2f of ranges of %.0f keys, %.0f%% of the cache; "
-      "counted for a get: %.2f filter blocks, %.3f read; %.3f data blocks read",
+      "counted for a get: %.2f filter blocks, %.3f read; %.3f data blocks "
+      "read%s",
       context.column_family_name.c_str(), plan.bits_per_key,
       plan.mode == BudgetMode::kFixed ? "the same everywhere" : "by run",
       bits_before, now.cost.reads(), before.cost.reads(), plan.key_count,
       100 * plan.missing_share, plan.popularity.zipf_exponent,
       plan.popularity.range_keys, 100 * plan.popularity.cache_share,
-      gets.filter_asks, gets.filter_reads, gets.data_reads);
+      gets.filter_asks, gets.filter_reads, gets.data_reads,
+      PlaceAdvice(plan).c_str());
 }
 
 // The limits of the average bits per key.
@@ -215,8 +244,9 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
            {total.get.range_keys, total.get.zipf_exponent,
             static_cast<double>(total.get.cache_bytes) / cache_bytes},
            view.gets,
-           now->cost.reads(),
-           /*is_of_live=*/false};
+           now->cost.reads()};
+  plan->is_of_live = false;
+  SetPlace(view, total.get, *now, plan);
   if (now->filters.bits_per_key != bits_before) {
     LogPlan(context, *plan, bits_before, *before, *now);
   }

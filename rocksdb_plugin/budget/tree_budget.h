@@ -25,6 +25,7 @@
 #include "rocksdb/filter_policy.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_cost.h"
+#include "rowbloom/get_cost.h"
 #include "rowbloom/get_fit.h"
 #include "rowbloom/rocksdb_budget_options.h"
 
@@ -55,6 +56,10 @@ struct TreePlan {
   GetPopularity popularity;
   std::optional<GetRates> gets;  // Unset: not counted.
   double reads = 0;              // A get's, as expected.
+  // Where these filters make a get cheapest at the same memory, and its time
+  // there as a share of that in the cache.
+  FilterPlace cheapest_place = FilterPlace::kCachedPartitions;
+  double cheapest_share = 1;
   bool is_of_live = true;  // The average of the live filters: no plan yet.
 };
 

@@ -209,9 +209,10 @@ std::optional<RocksDbBitsPlan> PlanOf(
     plan = composed->PlanOf(tree);
   }
   if (!plan.has_value()) return std::nullopt;
-  return RocksDbBitsPlan{plan->bits_per_key, plan->reads,
+  return RocksDbBitsPlan{plan->bits_per_key,     plan->reads,
                          plan->gets.has_value(), plan->missing_share,
-                         plan->popularity};
+                         plan->popularity,       plan->cheapest_place,
+                         plan->cheapest_share};
 }
 
 double BitsPerKey(uint64_t bytes, uint64_t keys) {

@@ -31,6 +31,7 @@
 #include "rowbloom/export.h"
 #include "rowbloom/filter_budget.h"
 #include "rowbloom/filter_stats.h"
+#include "rowbloom/get_cost.h"
 #include "rowbloom/get_fit.h"
 #include "rowbloom/rocksdb_verify.h"
 
@@ -101,6 +102,11 @@ struct RocksDbBitsPlan {
   bool has_counts = false;     // False: gets are assumed, not counted.
   double missing_share = 0.5;  // A get that a memtable answers does not count.
   GetPopularity popularity;
+  // Where filters of these bits, and indexes, make a get cheapest at the same
+  // memory, and its time there as a share of that in the cache: filter_place.h
+  // has the options.
+  FilterPlace cheapest_place = FilterPlace::kCachedPartitions;
+  double cheapest_share = 1;
 };
 
 struct RocksDbBudgetReport {

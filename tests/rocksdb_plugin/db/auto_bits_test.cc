@@ -163,6 +163,12 @@ TEST_P(DbAutoBits, FollowTheShareOfAbsentKeysAndComeBack) {
                   .ok());
   EXPECT_THAT(log,
               ::testing::HasSubstr("[default] rowbloom plans filters of "));
+  // Filters and indexes fit into a part of this cache.
+  EXPECT_EQ(report->plan->cheapest_place, FilterPlace::kTableReaders);
+  EXPECT_LT(report->plan->cheapest_share, 0.9);
+  EXPECT_THAT(log, ::testing::ContainsRegex(
+                       "[0-9]+% of its time with filters and indexes in table "
+                       "readers and as much memory: partition_filters=false"));
 }
 
 TEST_P(DbAutoBits, APlanOfNoReadsIsReported) {
@@ -175,6 +181,7 @@ TEST_P(DbAutoBits, APlanOfNoReadsIsReported) {
   ASSERT_TRUE(report.ok()) << report.status();
   ASSERT_TRUE(report->plan.has_value());
   EXPECT_EQ(report->plan->reads_per_get, 0) << "the cache has room for all";
+  EXPECT_LT(report->plan->cheapest_share, 0.9) << "processor time alone";
 }
 
 // Compactions read more data blocks than these gets do.

@@ -266,6 +266,17 @@ TEST_F(AutoBitsTest, FollowTheCapacityOfTheCache) {
   EXPECT_LT(PlanOf({}, filter, &tree).bits_per_key, of_large - 1);
 }
 
+TEST_F(AutoBitsTest, KnowThePlaceThatIsCheapest) {
+  SetCapacity(100'000);  // Indexes alone need more.
+  const TreePlan tiny = PlanOf({});
+  EXPECT_EQ(tiny.cheapest_place, FilterPlace::kCachedPartitions);
+  EXPECT_EQ(tiny.cheapest_share, 1);
+  SetCapacity(100'000'000);
+  const TreePlan large = PlanOf({});
+  EXPECT_EQ(large.cheapest_place, FilterPlace::kTableReaders);
+  EXPECT_LT(large.cheapest_share, 0.95);
+}
+
 TEST_F(AutoBitsTest, GiveAllRunsTheSameBitsInATinyCache) {
   gets_.missing_share = 1;
   EXPECT_EQ(PlanOf({}).mode, BudgetMode::kBalanced);
