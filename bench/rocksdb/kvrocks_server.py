@@ -235,7 +235,7 @@ class Data:
             for _ in range(count):
                 runs = rng.choices(range(len(SHARES)), SHARES,
                                    k=rng.randint(1, 7))
-                # What is appended comes in this order.
+                # Lists and streams are appended in this order.
                 self.runs[kind].append(bytes(sorted(runs)))
 
     @staticmethod
