@@ -156,10 +156,10 @@ void SetPlace(const LiveTree::View& view, const GetCostOptions& get,
       cheapest.cost.total_us / places->back().cost.total_us;  // In the cache.
 }
 
-// Empty if no place is clearly cheaper.
+// Empty if gets are not counted, or no place is clearly cheaper.
 std::string PlaceAdvice(const TreePlan& plan) {
   constexpr double kClearly = 0.98;
-  if (plan.cheapest_share > kClearly) return "";
+  if (!plan.gets.has_value() || plan.cheapest_share > kClearly) return "";
   return absl::StrCat(
       "; a get would take ", std::llround(100 * plan.cheapest_share),
       "% of its time with filters and indexes in ",

@@ -123,6 +123,20 @@ INSTANTIATE_TEST_SUITE_P(Policies, DbAutoBits,
                                       : "Composed";
                          });
 
+// Gets that nobody counts say nothing of places.
+TEST_P(DbAutoBits, WithoutStatisticsALineOfTheLogHasNoAdviceOnPlaces) {
+  db_.options.statistics = nullptr;
+  Open();
+  db_.Fill();
+  db_.Live(1);
+  std::string log;
+  ASSERT_TRUE(rdb::ReadFileToString(db_.get()->GetEnv(),
+                                    db_.get()->GetName() + "/LOG", &log)
+                  .ok());
+  EXPECT_THAT(log, ::testing::HasSubstr("rowbloom plans filters of "));
+  EXPECT_THAT(log, ::testing::Not(::testing::HasSubstr("of its time")));
+}
+
 // RocksDB's default. The SSTs without filters say nothing of the bits that new
 // ones should have.
 TEST_P(DbAutoBits, ADatabaseWithoutFiltersGetsThePolicysAverage) {

@@ -214,9 +214,9 @@ double ExpectedWastedReads(absl::Span<const TreeRun> runs,
                            absl::Span<const FilterSetting> filters,
                            double missing_share, const GetCost& cost);
 
-// The plan for a given memory of filters; ignores step_bits. PlanFilterBudget()
-// spreads it by the price of a false positive in each run: the CPU time, and
-// the reads that the cache does not save.
+// The plan for a given memory of filters; it ignores the limits and the step.
+// PlanFilterBudget() spreads it by the price of a false positive in each run:
+// the CPU time, and the reads that the cache does not save.
 absl::StatusOr<TotalMemoryPlan> PlanFilterMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options, FilterMemory memory);
@@ -232,8 +232,8 @@ absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
 const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep);
 
 // A plan as cheap as the CheapestPlan() of SweepTotalMemory(), of far fewer
-// plans: those that are 4 bits apart, and then, around the cheapest of them,
-// others in steps of half the size.
+// plans: averages that are half a bit apart, or a quarter of themselves, and
+// then, around the cheapest of them, others in steps of half the size.
 absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options);
