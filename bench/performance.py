@@ -99,9 +99,13 @@ def mean(values):
     return sum(values) / len(values)
 
 
-@section("Filters that follow the gets", "reads_phases")
-def reads_phases(result):
+@section("Filters that follow the gets", "reads_phases", "reads_phases_9_3")
+def reads_phases(result, of_other_release):
     reads = phase_reads(result)
+    other = {name: mean(phases.values())
+             for name, phases in phase_reads(of_other_release).items()}
+    other_best = min((name for name in other if not name.endswith("_auto")),
+                     key=other.get)
     fixed = {name: phases for name, phases in reads.items()
              if not name.endswith("_auto")}
     first = only(result["phases"], keys="binary", filter="compact_auto",
@@ -120,7 +124,10 @@ def reads_phases(result):
            "fewest reads over all workloads: "
            f"{mean(reads['compact_auto'].values()):.2f} of an operation, "
            f"where the best of {len(fixed)} fixed settings, `{best_of_all}`, "
-           f"has {mean(fixed[best_of_all].values()):.2f}. It reads over 3% "
+           f"has {mean(fixed[best_of_all].values()):.2f}. In RocksDB "
+           f"{of_other_release['machine']['rocksdb_version']} the two have "
+           f"{other['compact_auto']:.2f} and {other[other_best]:.2f} "
+           f"(`{other_best}`). `auto` reads over 3% "
            "more than the best setting for the workload in "
            f"{', '.join(losses) or 'none of them'}. SSTs keep the "
            "bits that they were written with: the first round of "
@@ -155,9 +162,9 @@ TIMED = ["rocksdb_bloom:6", "rocksdb_bloom:10", "rocksdb_bloom:16",
          "composed_auto", "compact_auto", "compact_budget:4"]
 
 
-@section("Time of gets in one memory", "reads_time", "reads_time_large",
-         "reads_time_threads")
-def reads_time(small, large, threads):
+@section("Time of gets in one memory", "reads_time", "reads_time_urls",
+         "reads_time_large", "reads_time_threads")
+def reads_time(small, urls, large, threads):
     workloads = ["absent", "half_absent", "ycsb_c"]
     def of_threads(name):
         ratios = [run["throughput_ratio"] for run in select(
@@ -170,8 +177,15 @@ def reads_time(small, large, threads):
         return only(large["time"]["runs"], filter=name,
                     workload=workload)["throughput_ratio"]
 
-    def cell(run):
-        return f"{reads_of(run):.3f}; {run['throughput_ratio']:.2f}"
+    def times(result, workloads):
+        runs = {(run["filter"], run["workload"]): run
+                for run in result["time"]["runs"]}
+        return table(["filter", *workloads], [
+            [f"`{name}`", *("{:.3f}; {:.2f} ({:.2f}, {:.2f})".format(
+                reads_of(run), run["throughput_ratio"],
+                *run["throughput_ratio_quartiles"])
+                for run in (runs[name, workload] for workload in workloads))]
+            for name in TIMED])
     yield ("Where filters and data share a cache of 2% of the data, the number "
            "of bits matters more than the kind of filter, and `auto` finds it: "
            + ", ".join("{:.1f} bits in `{}`".format(
@@ -180,11 +194,12 @@ def reads_time(small, large, threads):
            + ". `rocksdb_ribbon:6` has the size of "
            "`NewRibbonFilterPolicy(8.3)`. Blocks of data, filters and indexes "
            "that a get reads; and gets a second by those of "
-           "`rocksdb_bloom:10`, medians of 2 threads:")
+           "`rocksdb_bloom:10`, medians and quartiles of 2 threads:")
     yield "![Throughput by filter](images/get_time.svg)"
-    yield table(["filter", *workloads], [
-        [f"`{name}`", *(cell(runs[name, workload]) for workload in workloads)]
-        for name in TIMED])
+    yield times(small, workloads)
+    yield ("URLs of 50 to 90 bytes in SSTs that LZ4 compresses, in a cache of "
+           "2% of the blocks without compression:")
+    yield times(urls, ["absent", "half_absent", "zipf_30_absent"])
     yield ("With 1 to 16 threads and both of RocksDB's caches "
            f"`compact_budget:4` does {of_threads('compact_budget:4')} times as "
            "much as Bloom with 10 bits, where half the gets are absent, and "
@@ -478,7 +493,7 @@ def hfile(result):
 
 # Results without times, which any machine gives.
 COUNTS = ["reads_keys", "reads_memory", "reads_phases", "reads_phases_other",
-          "reads_grow", "kvrocks_server"]
+          "reads_phases_9_3", "reads_grow", "kvrocks_server"]
 
 
 def head():

@@ -176,6 +176,9 @@ def reads_time(result):
            f"{number(after['p50_us'])} us after the run (medians; 99th "
            f"percentiles {number(before['p99_us'])} and "
            f"{number(after['p99_us'])}).")
+    if result.get("key_form") == "urls":
+        yield ("Keys are URLs of 50 to 90 bytes, and SSTs are compressed by "
+               "LZ4; the cache is a share of the blocks without compression.")
     places = distinct((run["cache"], run["cache_share"], run["threads"])
                       for run in result["runs"])
     for place in places:
@@ -698,8 +701,11 @@ SECTIONS = {
     "reads_grow": ("Trees that grow", reads_grow),
     "reads_phases": ("Filters that follow the gets", reads_phases),
     "reads_phases_other": ("Filters that follow other gets", reads_phases),
+    "reads_phases_9_3": ("Filters that follow the gets, in RocksDB 9.3",
+                         reads_phases),
     "reads_cpu": ("Processor time of writing", reads_cpu),
     "reads_time": ("Time of gets in one memory", reads_time),
+    "reads_time_urls": ("Time of gets of URLs in compressed SSTs", reads_time),
     "reads_time_large": ("Time of gets in a larger memory", reads_time),
     "reads_time_threads": ("Time of gets by threads and cache", reads_time),
     "reads_rows": ("Rows and columns in RocksDB", reads_rows),
