@@ -639,6 +639,7 @@ absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
   }
   if (!status.ok()) return status;
   std::vector<TotalMemoryPlan> by_memory;
+  by_memory.reserve(plans.size());
   for (auto& [bits_per_key, plan] : plans) {
     by_memory.push_back(std::move(plan));
   }
