@@ -207,7 +207,9 @@ ROCKSDB_NAMESPACE::Status CheckRocksDbOptions(
 // A scan over a column returns its keys and, while the process has an extractor
 // for ROWCOL of "ordered" keys, also the key that is the column's prefix, which
 // no codec writes.
-// Do not use its bounds for DeleteRange(): see RocksDbDeletion.
+// With fill_cache = false get a column that is absent first, unless partitions
+// are pinned: each scan would read one from the file (docs/rocksdb.md,
+// "Memory"). Do not use its bounds for DeleteRange(): see RocksDbDeletion.
 class RocksDbScan {
  public:
   // Errors as KeyCodec::Encode(); FailedPrecondition if the loaded RocksDB is
