@@ -3,6 +3,7 @@
 #include "rowbloom/get_cost.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -608,42 +609,48 @@ absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
   MemoryPlanner planner(cost, runs, options);
   std::map<double, TotalMemoryPlan> plans;  // By the average they may spend.
   double cheapest = options.min_bits_per_key;
-  const auto add_plan = [&](double bits_per_key) -> absl::Status {
+  absl::Status status;
+  const auto add_plan = [&](double bits_per_key) {
     bits_per_key = std::clamp(bits_per_key, options.min_bits_per_key,
                               options.max_bits_per_key);
-    if (plans.count(bits_per_key) > 0) return absl::OkStatus();
+    if (!status.ok() || plans.count(bits_per_key) > 0) return;
     absl::StatusOr<TotalMemoryPlan> plan =
         planner.Plan(FilterMemory::BitsPerKey(bits_per_key));
-    if (!plan.ok()) return plan.status();
+    status = plan.status();
+    if (!status.ok()) return;
     const double total_us = plan->cost.total_us;
     plans.emplace(bits_per_key, *std::move(plan));
     if (total_us < plans.at(cheapest).cost.total_us) cheapest = bits_per_key;
-    return absl::OkStatus();
   };
   const auto step_at = [&](double bits_per_key) {
     return std::max({0.5, bits_per_key / 4, options.step_bits});
   };
   // The time may have more than one minimum: below one of them the largest run
   // has no filter.
-  absl::Status status = add_plan(options.min_bits_per_key);
+  add_plan(options.min_bits_per_key);
   for (double bits_per_key = options.min_bits_per_key;
        status.ok() && bits_per_key < options.max_bits_per_key;) {
     bits_per_key += step_at(bits_per_key);
-    status = add_plan(bits_per_key);
+    add_plan(bits_per_key);
   }
-  for (double step = step_at(cheapest) / 2;
-       status.ok() && step >= options.step_bits; step /= 2) {
+  for (double step = step_at(cheapest);
+       status.ok() && step > options.step_bits;) {
+    step = std::max(step / 2, options.step_bits);
     const double middle = cheapest;
-    status = add_plan(middle - step);
-    if (status.ok()) status = add_plan(middle + step);
+    add_plan(middle - step);
+    add_plan(middle + step);
   }
-  if (!status.ok()) return status;
-  std::vector<TotalMemoryPlan> by_memory;
-  by_memory.reserve(plans.size());
-  for (auto& [bits_per_key, plan] : plans) {
-    by_memory.push_back(std::move(plan));
+  // The fewest bits that are as cheap may lie below a plan and above the next.
+  while (status.ok()) {
+    const double most_us = plans.at(cheapest).cost.total_us / kClearly;
+    auto chosen = plans.begin();
+    while (chosen->second.cost.total_us > most_us) ++chosen;
+    if (chosen == plans.begin()) return chosen->second;
+    const double below = std::prev(chosen)->first;
+    if (chosen->first - below < 2 * options.step_bits) return chosen->second;
+    add_plan((below + chosen->first) / 2);
   }
-  return CheapestPlan(by_memory);
+  return status;
 }
 
 }  // namespace rowbloom

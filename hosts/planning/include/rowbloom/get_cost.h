@@ -192,8 +192,9 @@ struct TotalMemoryOptions {
   // FilterBudgetOptions::max_bits_per_key.
   double min_bits_per_key = 0;
   double max_bits_per_key = 24;
-  // How near the averages are to each other that SweepTotalMemory() tries, and
-  // PlanTotalMemory() in the end. At least kMinStepBits.
+  // How far apart the averages are that SweepTotalMemory() tries; in the end
+  // PlanTotalMemory() tries some that are at most twice as far. At least
+  // kMinStepBits.
   double step_bits = 0.25;
   static constexpr double kMinStepBits = 0.01;
 };
@@ -231,9 +232,10 @@ absl::StatusOr<std::vector<TotalMemoryPlan>> SweepTotalMemory(
 // more than the fewest. `sweep` is not empty; its memory rises.
 const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep);
 
-// A plan as cheap as the CheapestPlan() of SweepTotalMemory(), of far fewer
-// plans: averages that are half a bit apart, or a quarter of themselves, and
-// then, around the cheapest of them, others in steps of half the size.
+// A plan nearly as cheap as the CheapestPlan() of SweepTotalMemory(), of far
+// fewer plans: averages that are half a bit apart, or a quarter of themselves,
+// and then, around the cheapest of them and below it, others in steps of half
+// the size.
 absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
     const FilterCost& cost, absl::Span<const TreeRun> runs,
     const TotalMemoryOptions& options);
