@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "absl/strings/str_cat.h"
+#include "absl/strings/str_format.h"
 #include "block_cache.h"
 #include "budget/live_tree.h"
 #include "rocksdb/env.h"
@@ -156,15 +157,19 @@ void SetPlace(const LiveTree::View& view, const GetCostOptions& get,
       cheapest.cost.total_us / places->back().cost.total_us;  // In the cache.
 }
 
-// Empty if gets are not counted, or no place is clearly cheaper.
+// Empty if no place is clearly cheaper. Plans are for cached partitions, so
+// that the bits must be told for other places.
 std::string PlaceAdvice(const TreePlan& plan) {
   constexpr double kClearly = 0.98;
-  if (!plan.gets.has_value() || plan.cheapest_share > kClearly) return "";
+  if (plan.cheapest_share > kClearly) return "";
+  const std::string bits = absl::StrFormat("%.2f", plan.bits_per_key);
   return absl::StrCat(
       "; a get would take ", std::llround(100 * plan.cheapest_share),
-      "% of its time with filters and indexes in ",
+      "% of its time with these filters, and indexes, in ",
       std::string(FilterPlaceName(plan.cheapest_place)),
-      " and as much memory: ", FilterPlaceOptions(plan.cheapest_place));
+      " and as much memory with the block cache: ",
+      FilterPlaceOptions(plan.cheapest_place), ", and min_bits_per_key=", bits,
+      ";max_bits_per_key=", bits, " of the policy");
 }
 
 void LogPlan(const rdb::FilterBuildingContext& context, const TreePlan& plan,
@@ -246,7 +251,7 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
            view.gets,
            now->cost.reads()};
   plan->is_of_live = false;
-  SetPlace(view, total.get, *now, plan);
+  if (view.gets.has_value()) SetPlace(view, total.get, *now, plan);
   if (now->filters.bits_per_key != bits_before) {
     LogPlan(context, *plan, bits_before, *before, *now);
   }

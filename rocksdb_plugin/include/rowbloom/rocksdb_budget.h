@@ -104,7 +104,8 @@ struct RocksDbBitsPlan {
   GetPopularity popularity;
   // Where filters of these bits, and indexes, make a get cheapest at the same
   // memory, and its time there as a share of that in the cache: filter_place.h
-  // has the options.
+  // has the options. Plans are for cached partitions: elsewhere set the limits
+  // of the bits to these. Cached partitions and 1 without counts.
   FilterPlace cheapest_place = FilterPlace::kCachedPartitions;
   double cheapest_share = 1;
 };

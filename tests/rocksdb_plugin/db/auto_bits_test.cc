@@ -135,6 +135,10 @@ TEST_P(DbAutoBits, WithoutStatisticsALineOfTheLogHasNoAdviceOnPlaces) {
                   .ok());
   EXPECT_THAT(log, ::testing::HasSubstr("rowbloom plans filters of "));
   EXPECT_THAT(log, ::testing::Not(::testing::HasSubstr("of its time")));
+  const auto report =
+      ReportRocksDbBudget(db_.get(), db_.get()->DefaultColumnFamily());
+  ASSERT_TRUE(report.ok() && report->plan.has_value());
+  EXPECT_EQ(report->plan->cheapest_share, 1);
 }
 
 // RocksDB's default. The SSTs without filters say nothing of the bits that new
@@ -180,9 +184,12 @@ TEST_P(DbAutoBits, FollowTheShareOfAbsentKeysAndComeBack) {
   // Filters and indexes fit into a part of this cache.
   EXPECT_EQ(report->plan->cheapest_place, FilterPlace::kTableReaders);
   EXPECT_LT(report->plan->cheapest_share, 0.9);
-  EXPECT_THAT(log, ::testing::ContainsRegex(
-                       "[0-9]+% of its time with filters and indexes in table "
-                       "readers and as much memory: partition_filters=false"));
+  EXPECT_THAT(log,
+              ::testing::ContainsRegex(
+                  "[0-9]+% of its time with these filters, and indexes, in "
+                  "table readers and as much memory with the block cache: "
+                  "partition_filters=false.*, and min_bits_per_key=[0-9.]+;"
+                  "max_bits_per_key=[0-9.]+ of the policy"));
 }
 
 TEST_P(DbAutoBits, APlanOfNoReadsIsReported) {
