@@ -1482,17 +1482,17 @@ TEST_F(CliTest, AdviseCountsByTheLogBeforeIfTheDatabaseWasOpenedJustNow) {
   const auto write_log = [](const std::string& name, const std::string& text) {
     WriteFile(InputPath("reopened/" + name), text);
   };
-  const std::string dump = "STATISTICS:\n rocksdb.number.keys.read COUNT : ";
-  write_log("LOG.old.998", log + dump + "9\n");
-  write_log("LOG.old.1000", log + dump + "10\n");
-  write_log("LOG.old.1001", log + dump + "0\n");
+  const std::string few = "STATISTICS:\n rocksdb.number.keys.read COUNT : 9\n";
+  write_log("LOG.old.998", log);
+  write_log("LOG.old.1000", log);
+  write_log("LOG.old.1001", log + few);
   write_log("LOG.old.1002", "");
   const Json all = RunJson("advise reads");
-  for (const std::string& text : {std::string(), dump + "0\n"}) {
+  for (const std::string& text : {std::string(), log + few}) {
     write_log("LOG", text);
     const Json document = RunJson("advise reopened");
     EXPECT_EQ(document["source"], "reopened/LOG.old.1000");
-    EXPECT_EQ(document["measured"]["gets"], 10);
+    EXPECT_EQ(document["measured"], all["measured"]);
     EXPECT_EQ(document["cache_bytes"], all["cache_bytes"]);
   }
   write_log("LOG", log);

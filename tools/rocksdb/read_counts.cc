@@ -161,10 +161,10 @@ absl::StatusOr<LogFile> ReadLogsIn(const std::string& directory,
     log = LogFile();
     log->path = directory + "/LOG";
   }
-  const auto counts_gets = [](const LogFile& file) {
-    return !file.tickers.empty() && !CountsOf(file.tickers).are_of_no_gets();
+  const auto counts_enough = [](const LogFile& file) {
+    return CountsOf(file.tickers).rates().has_value();
   };
-  if (!log.ok() || counts_gets(*log)) return log;
+  if (!log.ok() || counts_enough(*log)) return log;
   // Their names end with the microseconds at which they were renamed.
   std::vector<std::string> old_names;
   std::error_code error;
@@ -179,10 +179,12 @@ absl::StatusOr<LogFile> ReadLogsIn(const std::string& directory,
             [](const std::string& a, const std::string& b) {
               return std::make_pair(a.size(), a) > std::make_pair(b.size(), b);
             });
+  constexpr size_t kMostFiles = 10;  // RocksDB keeps 1,000 by default.
+  old_names.resize(std::min(old_names.size(), kMostFiles));
   for (const std::string& name : old_names) {
     absl::StatusOr<LogFile> old =
         ReadLogFile(directory + "/" + name, column_family);
-    if (!old.ok() || !counts_gets(*old)) continue;
+    if (!old.ok() || !counts_enough(*old)) continue;
     if (log->block_cache_bytes.has_value()) {
       old->block_cache_bytes = log->block_cache_bytes;
     }

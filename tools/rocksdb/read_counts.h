@@ -87,9 +87,9 @@ struct LogFile {
 absl::StatusOr<LogFile> ReadLogFile(const std::string& path,
                                     const std::string& column_family);
 
-// The LOG in `directory`. If it counts no gets, as that of a database that was
-// opened just now, its counters are those of the newest LOG.old.* that counts
-// some. Empty if there is no LOG.
+// The LOG in `directory`. If it counts too few gets, as that of a database that
+// was opened just now, and one of the ten newest LOG.old.* counts enough, the
+// counters are those of the newest of these. Empty if there are none of them.
 absl::StatusOr<LogFile> ReadLogsIn(const std::string& directory,
                                    const std::string& column_family);
 

@@ -109,7 +109,15 @@ struct Advice {
 // statistics, or if they are of no gets.
 absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
   const std::string& family = arguments->column_family;
-  absl::StatusOr<LogFile> log = ReadLogsIn(arguments->paths.front(), family);
+  const bool is_log = arguments->gets.empty() && arguments->statistics.empty();
+  const std::string& directory = arguments->paths.front();
+  absl::StatusOr<LogFile> log = is_log
+                                    ? ReadLogsIn(directory, family)
+                                    : ReadLogFile(directory + "/LOG", family);
+  if (absl::IsNotFound(log.status())) {
+    log = LogFile();
+    log->path = directory + "/LOG";
+  }
   if (!log.ok()) return log.status();
   advice->plan = log->plan;
   std::optional<uint64_t>& cache_bytes = arguments->cache_bytes;
@@ -133,7 +141,6 @@ absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
     advice->counts = *std::move(counts);
     return absl::OkStatus();
   }
-  const bool is_log = arguments->statistics.empty();
   advice->source = is_log ? log->path : arguments->statistics;
   if (!is_log) log = ReadLogFile(advice->source, family);
   if (!log.ok()) return log.status();
