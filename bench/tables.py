@@ -318,6 +318,15 @@ def kvrocks_server(result):
            "others follow [docs/kvrocks.md](../../docs/kvrocks.md). Of "
            f"{result['compared']:,} replies that were compared "
            f"{result['differences'] or 'none'} differed.")
+    def bytes_of(name, runs):
+        return next(run["bytes"] / 1000 for run in result["runs"] if (
+            run["contender"], run["runs"], run["cache_mib"], run["call"],
+            run["state"]) == (name, runs, 0, "SMEMBERS", "cold"))
+    names = distinct(run["contender"] for run in result["runs"])
+    yield ("KB that `SMEMBERS` reads after a start: " + "; ".join(
+        f"{runs} runs, " + ", ".join(f"{bytes_of(name, runs):.0f} `{name}`"
+                                     for name in names)
+        for runs in distinct(run["runs"] for run in result["runs"])) + ".")
     cells = {(run["contender"], run["runs"], run["cache_mib"], run["call"],
               run["state"]): run for run in result["runs"]}
     for cache in distinct(run["cache_mib"] for run in result["runs"]):

@@ -43,7 +43,7 @@ import time
 from pathlib import Path
 
 SEED = 17
-SHARES = (0.75, 0.17, 0.05, 0.03)  # Of the fields, by run, the deepest first.
+SHARES = (0.75, 0.17, 0.05, 0.03)  # The runs have these, the deepest first.
 BATCH = 200
 START_SECONDS = 120
 
@@ -320,12 +320,14 @@ def calls_of(data):
         call("ZREVRANGE", "z", lambda k, i: ("ZREVRANGE", k, "0", "-1")),
         call("LINDEX", "l", lambda k, i: ("LINDEX", k, data.last("l", i))),
         call("LRANGE", "l", lambda k, i: ("LRANGE", k, "0", "-1")),
-        call("XRANGE, one entry", "x", lambda k, i: ("XRANGE", k, "1-1", "1-1")),
+        call("XRANGE, one entry", "x",
+             lambda k, i: ("XRANGE", k, "1-1", "1-1")),
         call("XRANGE", "x", lambda k, i: ("XRANGE", k, "-", "+")),
     ]
 
 
-LUA = ("return {redis.call('HGETALL', KEYS[1]), redis.call('SMEMBERS', KEYS[2]),"
+LUA = ("return {redis.call('HGETALL', KEYS[1]),"
+       " redis.call('SMEMBERS', KEYS[2]),"
        " redis.call('HSET', KEYS[1], ARGV[1], ARGV[2]),"
        " redis.call('ZRANGE', KEYS[3], 0, -1), redis.call('HGETALL', KEYS[1])}")
 
@@ -363,9 +365,11 @@ def mixed_commands(data, count):
             ("ZRANGEBYLEX", z, "-", b"(" + member),
             ("ZRANGEBYSCORE", z, 1, 3), ("ZREVRANGEBYSCORE", z, 3, 1),
             ("ZRANK", z, member), ("ZREVRANK", z, member), ("HKEYS", h),
-            ("HVALS", h), ("SINTER", s, key("s", i + 1)), ("SDIFF", s, h + b"x"),
+            ("HVALS", h), ("SINTER", s, key("s", i + 1)),
+            ("SDIFF", s, h + b"x"),
             ("ZSCAN", z, "0", "COUNT", 100), ("SSCAN", s, "0", "COUNT", 100),
-            ("XREVRANGE", x, "+", "-"), ("XREVRANGE", x, "3-1", "-", "COUNT", 1),
+            ("XREVRANGE", x, "+", "-"),
+            ("XREVRANGE", x, "3-1", "-", "COUNT", 1),
             ("XRANGE", x, "(1-1", "+", "COUNT", 2), ("XLEN", x),
             ("LPOS", key("l", i), value("l", i, 1), "RANK", -1),
             ("EXISTS", h, x), ("TYPE", z), ("HLEN", h),
@@ -400,21 +404,31 @@ class Trees:
     def __init__(self, options, data):
         self.options = options
         self.data = data
+        self.facts = f"{data.count} {SEED} {SHARES}"
         self.loaded = {}
         self.locks = collections.defaultdict(threading.Lock)
+        self.first = {}  # The contender that writes the files of a name.
+        for contender in options.contenders:
+            self.first.setdefault(contender.files, contender)
 
     def directory(self, contender, load, runs):
         which = contender.files, load
         with self.locks[which]:
             if which not in self.loaded:
-                self.loaded[which] = self._load(contender, load)
+                self.loaded[which] = self._load(self.first[contender.files],
+                                                load)
         return self.loaded[which][runs]
 
     def _load(self, contender, load):
         top = Path(self.options.directory) / contender.files / str(load)
         made = {runs: top / str(runs) for runs in (4, 2, 1)}
         if all((path / "done").exists() for path in made.values()):
-            return made  # By a run before, with --directory.
+            # By a run before, with --directory.
+            for path in made.values():
+                if (path / "done").read_text(encoding="ascii") != self.facts:
+                    raise Failure(f"{path} has other data; give another "
+                                  "--directory, or the same --hashes")
+            return made
         shutil.rmtree(top, ignore_errors=True)
         base = top / "base"
         base.mkdir(parents=True)
@@ -432,7 +446,7 @@ class Trees:
             server.wait_for_compactions()
         shutil.rmtree(base)
         for path in made.values():
-            (path / "done").touch()
+            (path / "done").write_text(self.facts, encoding="ascii")
         return made
 
     def _write(self, contender, directory, runs, **levels):
@@ -473,10 +487,10 @@ class Bench:
         """Compares replies with those of the contender that came first."""
         hashes = [hash(reply) for reply in replies]
         with self.lock:
-            other = self.replies.setdefault(which, hashes)
-            if other is hashes:
-                return
-            self.compared += len(hashes)
+            first, other = self.replies.setdefault(
+                which, (contender.name, hashes))
+            if first != contender.name:
+                self.compared += len(hashes)
             for command, reply, one, another in zip(commands, replies, hashes,
                                                     other):
                 if one != another:
@@ -531,6 +545,10 @@ class Bench:
             replies = server.connection.ask(commands)
             read = server.read_bytes() - read_before
             after = server.info()
+        for reply in replies:
+            if reply[:1] == b"-":
+                raise Failure(f"{contender.name}, {call.name}: "
+                              f"{reply.decode()}")
         self._check(contender, (runs, call.name), commands, replies)
         counts = {name: after[name] - before[name]
                   for name in ("block_cache_data_hit", *MISSES)}
@@ -644,11 +662,12 @@ def machine(options):
     commit = subprocess.run(
         ["git", "-C", Path(__file__).parent, "describe", "--always", "--dirty"],
         stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
-    names = " ".join(f"{one.name}=..." for one in options.contenders)
+    arguments = [re.sub(r"^(\w[\w+]*)=.*", r"\1=...", word, flags=re.S)
+                 for word in sys.argv[1:]]
     return {"cpu": cpu[1] if cpu else "unknown", "cores": os.cpu_count(),
             "os": f"{platform.system()} {platform.release()}",
             "commit": commit or "unknown",
-            "command": f"kvrocks_server.py {names}"}
+            "command": " ".join(["kvrocks_server.py", *arguments])}
 
 
 def measure(options):

@@ -275,8 +275,10 @@ Json MeasureCase(const Case& c, const TreeShape& shape, KeyForm form,
   const double seconds =
       run->options.seconds.value_or(run->options.quick ? 0.02 : 0.5);
   // Blocks in the cache are not compressed.
+  const Level& data = contestants->front().tree->all;
   const auto data_bytes = static_cast<double>(
-      contestants->front().tree->all.data_blocks * kBlockSizeBytes);
+      form == KeyForm::kUrls ? data.data_blocks * kBlockSizeBytes
+                             : data.data_bytes);
   const auto capacity = static_cast<size_t>(c.cache_share * data_bytes);
   const std::string title = std::string(c.workload->name) + ", " + c.cache +
                             " of " +
