@@ -155,7 +155,8 @@ absl::StatusOr<LogFile> ReadLogFile(const std::string& path,
 }
 
 absl::StatusOr<LogFile> ReadLogsIn(const std::string& directory,
-                                   const std::string& column_family) {
+                                   const std::string& column_family,
+                                   size_t most_old) {
   absl::StatusOr<LogFile> log = ReadLogFile(directory + "/LOG", column_family);
   if (absl::IsNotFound(log.status())) {
     log = LogFile();
@@ -164,7 +165,7 @@ absl::StatusOr<LogFile> ReadLogsIn(const std::string& directory,
   const auto counts_enough = [](const LogFile& file) {
     return CountsOf(file.tickers).rates().has_value();
   };
-  if (!log.ok() || counts_enough(*log)) return log;
+  if (!log.ok() || most_old == 0 || counts_enough(*log)) return log;
   // Their names end with the microseconds at which they were renamed.
   std::vector<std::string> old_names;
   std::error_code error;
@@ -179,8 +180,7 @@ absl::StatusOr<LogFile> ReadLogsIn(const std::string& directory,
             [](const std::string& a, const std::string& b) {
               return std::make_pair(a.size(), a) > std::make_pair(b.size(), b);
             });
-  constexpr size_t kMostFiles = 10;  // RocksDB keeps 1,000 by default.
-  old_names.resize(std::min(old_names.size(), kMostFiles));
+  old_names.resize(std::min(old_names.size(), most_old));
   for (const std::string& name : old_names) {
     absl::StatusOr<LogFile> old =
         ReadLogFile(directory + "/" + name, column_family);

@@ -3,7 +3,7 @@
 // Counts of gets and of the blocks that they read, by RocksDB's own statistics.
 // A count that RocksDB did not write is unknown, not 0.
 //
-//   absl::StatusOr<LogFile> log = ReadLogsIn("db", "default");
+//   absl::StatusOr<LogFile> log = ReadLogsIn("db", "default", 10);
 //   ReadCounts counts = CountsOf(log->tickers);
 
 #ifndef ROWBLOOM_TOOLS_ROCKSDB_READ_COUNTS_H_
@@ -88,10 +88,12 @@ absl::StatusOr<LogFile> ReadLogFile(const std::string& path,
                                     const std::string& column_family);
 
 // The LOG in `directory`. If it counts too few gets, as that of a database that
-// was opened just now, and one of the ten newest LOG.old.* counts enough, the
-// counters are those of the newest of these. Empty if there are none of them.
+// was opened just now, and one of the newest LOG.old.* counts enough, the
+// counters are those of the newest of these; it reads `most_old` of them. Empty
+// if there are none of them.
 absl::StatusOr<LogFile> ReadLogsIn(const std::string& directory,
-                                   const std::string& column_family);
+                                   const std::string& column_family,
+                                   size_t most_old);
 
 // The names are those of RocksDB 7.8 to 11.8. From 8.3 on filters without whole
 // keys count as rocksdb.bloom.filter.prefix.*, in place of full.*: their false

@@ -110,14 +110,9 @@ struct Advice {
 absl::Status Measure(AdviseArguments* arguments, Advice* advice) {
   const std::string& family = arguments->column_family;
   const bool is_log = arguments->gets.empty() && arguments->statistics.empty();
-  const std::string& directory = arguments->paths.front();
-  absl::StatusOr<LogFile> log = is_log
-                                    ? ReadLogsIn(directory, family)
-                                    : ReadLogFile(directory + "/LOG", family);
-  if (absl::IsNotFound(log.status())) {
-    log = LogFile();
-    log->path = directory + "/LOG";
-  }
+  constexpr size_t kOldLogs = 10;  // RocksDB keeps 1,000 by default.
+  absl::StatusOr<LogFile> log =
+      ReadLogsIn(arguments->paths.front(), family, is_log ? kOldLogs : 0);
   if (!log.ok()) return log.status();
   advice->plan = log->plan;
   std::optional<uint64_t>& cache_bytes = arguments->cache_bytes;
