@@ -417,6 +417,10 @@ double FalsePositiveUs(const RunGetCost& run, const GetCostOptions& options) {
              (options.read_us + options.read_cpu_us);
 }
 
+bool IsAsCheap(const TotalMemoryPlan& plan, double least_us) {
+  return kClearly * plan.cost.total_us <= least_us;
+}
+
 std::vector<FilterSetting> SettingsOf(const FilterBudgetPlan& plan) {
   std::vector<FilterSetting> settings;
   settings.reserve(plan.runs.size());
@@ -594,10 +598,9 @@ const TotalMemoryPlan& CheapestPlan(absl::Span<const TotalMemoryPlan> sweep) {
   for (const TotalMemoryPlan& plan : sweep) {
     least_us = std::min(least_us, plan.cost.total_us);
   }
-  return *std::find_if(sweep.begin(), sweep.end(),
-                       [&](const TotalMemoryPlan& plan) {
-                         return kClearly * plan.cost.total_us <= least_us;
-                       });
+  return *std::find_if(
+      sweep.begin(), sweep.end(),
+      [&](const TotalMemoryPlan& plan) { return IsAsCheap(plan, least_us); });
 }
 
 absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
@@ -642,9 +645,9 @@ absl::StatusOr<TotalMemoryPlan> PlanTotalMemory(
   }
   // The fewest bits that are as cheap may lie below a plan and above the next.
   while (status.ok()) {
-    const double most_us = plans.at(cheapest).cost.total_us / kClearly;
+    const double least_us = plans.at(cheapest).cost.total_us;
     auto chosen = plans.begin();
-    while (chosen->second.cost.total_us > most_us) ++chosen;
+    while (!IsAsCheap(chosen->second, least_us)) ++chosen;
     if (chosen == plans.begin()) return chosen->second;
     const double below = std::prev(chosen)->first;
     if (chosen->first - below < 2 * options.step_bits) return chosen->second;

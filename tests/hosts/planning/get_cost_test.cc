@@ -647,6 +647,42 @@ std::vector<TreeRun> Leveled(uint64_t key_count) {
   return *RunsOf(shape);
 }
 
+TEST(TotalMemory, PlanIsTheCheapestOfTheSweep) {
+  const FilterCost cost = FilterCost::OfRocksDbBloom();
+  const std::vector<TreeRun> runs = Leveled(100000000);
+  for (const BudgetMode mode : {BudgetMode::kBalanced, BudgetMode::kFixed}) {
+    TotalMemoryOptions options;
+    options.mode = mode;
+    options.step_bits = 4;
+    options.get.zipf_exponent = 0.9;
+    const auto sweep = SweepTotalMemory(cost, runs, options);
+    const auto plan = PlanTotalMemory(cost, runs, options);
+    ASSERT_TRUE(sweep.ok() && plan.ok());
+    EXPECT_EQ(sweep->size(), 7);
+    for (const TotalMemoryPlan& other : *sweep) {
+      EXPECT_LE(plan->cost.total_us, 1.0011 * other.cost.total_us);
+    }
+    EXPECT_EQ(sweep->front().filters.bits_per_key, 0);
+    EXPECT_EQ(sweep->front().cost.filter.bytes, 0);
+  }
+}
+
+// Where the cache holds all, more bits save little time.
+TEST(TotalMemory, PlanHasTheFewestBitsThatAreAsCheap) {
+  const FilterCost cost = FilterCost::OfRocksDbBloom();
+  TotalMemoryOptions options;
+  options.get.cache_bytes = uint64_t{1} << 40;
+  for (const uint64_t key_count : {1000, 100000, 10000000}) {
+    const std::vector<TreeRun> runs = {{key_count / 10}, {key_count}};
+    const auto sweep = SweepTotalMemory(cost, runs, options);
+    const auto plan = PlanTotalMemory(cost, runs, options);
+    ASSERT_TRUE(sweep.ok() && plan.ok());
+    EXPECT_LE(
+        plan->filters.bits_per_key,
+        CheapestPlan(*sweep).filters.bits_per_key + 2 * options.step_bits);
+  }
+}
+
 // The time of a get has two minima where a cache is small: below one of them
 // the largest run has no filter.
 TEST(TotalMemory, PlanIsAsCheapAsTheSweep) {
@@ -684,13 +720,6 @@ TEST(TotalMemory, AverageIsWithinTheLimits) {
   const std::vector<TreeRun> runs = Leveled(100000000);
   TotalMemoryOptions options;
   options.mode = BudgetMode::kFixed;
-  options.step_bits = 4;
-  const auto sweep = SweepTotalMemory(cost, runs, options);
-  ASSERT_TRUE(sweep.ok());
-  EXPECT_EQ(sweep->size(), 7);
-  EXPECT_EQ(sweep->front().filters.bits_per_key, 0);
-  EXPECT_EQ(sweep->front().cost.filter.bytes, 0);
-  options.step_bits = 0.25;
   const double best =
       PlanTotalMemory(cost, runs, options)->filters.bits_per_key;
   options.min_bits_per_key = best + 3;

@@ -303,7 +303,7 @@ TEST_F(AutoBitsTest, KeepWithinTheLimitsOfTheOptions) {
   EXPECT_EQ(PlanOf({}).bits_per_key, chosen + 2);
   of_tree_.min_bits_per_key = 0;
   of_tree_.max_bits_per_key = chosen - 1.1;
-  EXPECT_NEAR(PlanOf({}).bits_per_key, chosen - 1.1, 0.01);
+  EXPECT_DOUBLE_EQ(PlanOf({}).bits_per_key, chosen - 1.1);
   of_tree_.max_bits_per_key = 24;
   EXPECT_EQ(PlanOf({}).bits_per_key, chosen);
   // A limit in bytes goes before the least bits.
