@@ -170,16 +170,17 @@ def reads_time(small, urls, large, threads):
         ratios = [run["throughput_ratio"] for run in select(
             threads["time"]["runs"], filter=name)]
         return f"{min(ratios):.2f} to {max(ratios):.2f}"
-    runs = {(run["filter"], run["workload"]): run
-            for run in small["time"]["runs"]}
+
+    def runs_of(result):
+        return {(run["filter"], run["workload"]): run
+                for run in result["time"]["runs"]}
 
     def of_large(name, workload):
         return only(large["time"]["runs"], filter=name,
                     workload=workload)["throughput_ratio"]
 
     def times(result, workloads):
-        runs = {(run["filter"], run["workload"]): run
-                for run in result["time"]["runs"]}
+        runs = runs_of(result)
         return table(["filter", *workloads], [
             [f"`{name}`", *("{:.3f}; {:.2f} ({:.2f}, {:.2f})".format(
                 reads_of(run), run["throughput_ratio"],
@@ -189,7 +190,8 @@ def reads_time(small, urls, large, threads):
     yield ("Where filters and data share a cache of 2% of the data, the number "
            "of bits matters more than the kind of filter, and `auto` finds it: "
            + ", ".join("{:.1f} bits in `{}`".format(
-               runs["compact_auto", workload]["bits_per_key"], workload)
+               runs_of(small)["compact_auto", workload]["bits_per_key"],
+               workload)
                        for workload in workloads)
            + ". `rocksdb_ribbon:6` has the size of "
            "`NewRibbonFilterPolicy(8.3)`. Blocks of data, filters and indexes "

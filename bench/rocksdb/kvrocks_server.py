@@ -207,7 +207,7 @@ class Server:
         return int(io.split()[1]) - self.connection.sent_bytes
 
     def wait_for_compactions(self):
-        """Until there is none, for a second."""
+        """Returns when no compaction has run for a second."""
         quiet = 0
         while quiet < 5:
             time.sleep(0.2)
@@ -656,7 +656,7 @@ def parse():
     return parser.parse_args()
 
 
-def machine(options):
+def machine():
     text = Path("/proc/cpuinfo").read_text(encoding="utf-8")
     cpu = re.search(r"model name\s*: (.*)", text)
     commit = subprocess.run(
@@ -684,7 +684,7 @@ def measure(options):
     print(f"\n{bench.compared} replies compared, {bench.differences} differ")
     if options.json:
         with open(options.json, "w", encoding="utf-8") as file:
-            json.dump({"format_version": 1, "machine": machine(options),
+            json.dump({"format_version": 1, "machine": machine(),
                        "keys": options.hashes, "calls": options.calls,
                        "loads": options.loads, "compared": bench.compared,
                        "differences": bench.differences, "runs": results},

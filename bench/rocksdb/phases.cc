@@ -260,7 +260,7 @@ Json MeasurePhases(Run* run) {
   const Options& options = run->options;
   TreeShape shape;
   shape.key_count = options.Or(options.keys, 20000, 400000);
-  std::vector<uint64_t> sorted(options.Or(options.keys, 20000, 400000));
+  std::vector<uint64_t> sorted(shape.key_count);
   for (uint64_t i = 0; i < sorted.size(); ++i) sorted[i] = SplitMix(i);
   std::sort(sorted.begin(), sorted.end());
   const uint64_t operations = options.Or(options.gets, 2048, 16384);

@@ -249,8 +249,8 @@ void UpdatePlan(const rdb::FilterBuildingContext& context,
            {total.get.range_keys, total.get.zipf_exponent,
             static_cast<double>(total.get.cache_bytes) / cache_bytes},
            view.gets,
-           now->cost.reads()};
-  plan->is_of_live = false;
+           now->cost.reads(),
+           /*is_of_live=*/false};
   if (view.gets.has_value()) SetPlace(view, total.get, *now, plan);
   if (now->filters.bits_per_key != bits_before) {
     LogPlan(context, *plan, bits_before, *before, *now);

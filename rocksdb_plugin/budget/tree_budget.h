@@ -56,11 +56,11 @@ struct TreePlan {
   GetPopularity popularity;
   std::optional<GetRates> gets;  // Unset: not counted.
   double reads = 0;              // A get's, as expected.
+  bool is_of_live = true;  // The average of the live filters: no plan yet.
   // Where these filters make a get cheapest at the same memory, and its time
   // there as a share of that in the cache; as they are if gets are not counted.
   FilterPlace cheapest_place = FilterPlace::kCachedPartitions;
   double cheapest_share = 1;
-  bool is_of_live = true;  // The average of the live filters: no plan yet.
 };
 
 class TreeBudget {
